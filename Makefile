@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# make help lists the targets.
+
+CC	?= cc
+CLANG	?= clang
+BPFTOOL	?= $(firstword $(shell command -v bpftool) /usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+PREFIX	?= /usr/local
+SBINDIR	?= $(PREFIX)/sbin
+BINDIR	?= $(PREFIX)/bin
+DATADIR	?= $(PREFIX)/share/cgnet
+
+VERSION	:= 0.1.0
+TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
+LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd
+LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev
+
+# SAN=1 builds everything with ASan and UBSan, in a directory of its own.
+ifdef SAN
+BUILD	:= build-san
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+RUN_LDFLAGS :=
+else
+BUILD	:= build
+# cgnet-run is started for every session: a static binary spares the loader's time.
+RUN_LDFLAGS := -static-pie
+endif
+
+WARN	:= -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	   -Wformat=2 -Wpointer-arith -Wwrite-strings
+CFLAGS	?= -O2 -g
+ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DCGNET_VERSION='"$(VERSION)"' \
+	     -fPIE -fstack-protector-strong -Iinclude -Isrc/lib -Ibpf -I$(BUILD) -MMD -MP
+ifndef SAN
+ALL_CFLAGS += -D_FORTIFY_SOURCE=2
+endif
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS) 2>/dev/null)
+
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+BPF_CFLAGS = -target bpf -O2 -g -Wall -Wextra -Werror -Iinclude -Ivmlinux \
+	     $(addprefix -I/usr/include/,$(MULTIARCH))
+
+lib_src	  := $(wildcard src/lib/*.c)
+cgnetd_src := $(wildcard src/cgnetd/*.c)
+run_src	  := $(wildcard src/cgnet-run/*.c)
+unit_src  := $(wildcard tests/unit/*.c)
+live_src  := $(wildcard tests/live/*.c)
+bench_src := $(wildcard tests/bench/*.c)
+fuzz_src  := $(wildcard tests/fuzz/*.c)
+obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+# V=1 shows the commands.
+Q	:= $(if $(V),,@)
+say	= $(if $(V),,@echo '$(1)' $(patsubst $(BUILD)/%,%,$@))
+
+.PHONY: all check live fuzz bench lint format install uninstall clean help deps
+all: $(BUILD)/cgnetd $(BUILD)/cgnet-run
+
+help:
+	@echo 'make            builds build/cgnetd and build/cgnet-run (SAN=1: in build-san, with ASan and UBSan)'
+	@echo 'make check      unit tests; needs no privilege'
+	@echo 'make live       live tests: real connects in a network namespace; needs root'
+	@echo 'make fuzz       builds the fuzzers; ci/fuzz runs them for a bounded time'
+	@echo 'make bench      builds the benchmarks; ci/bench runs them'
+	@echo 'make lint       clang-format, clang-tidy, cppcheck, shellcheck'
+	@echo 'make format     rewrites the sources with clang-format'
+	@echo 'make install    to $$DESTDIR$$PREFIX (PREFIX=/usr/local)'
+	@echo 'make uninstall  removes what install put there'
+	@echo 'make clean      removes build and build-san'
+
+# One line names all that is missing, before the first compiler error would.
+$(BUILD)/deps.ok: Makefile
+	@missing=; \
+	for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
+	set -- $(LIBDEB); \
+	for l in $(LIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
+	if [ -n "$$missing" ]; then echo "missing:$$missing (sudo ci/deps installs all)" >&2; exit 1; fi
+	@mkdir -p $(@D) && touch $@
+
+$(BUILD)/cgnet.bpf.o: bpf/cgnet.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h) $(BUILD)/deps.ok
+	$(call say,BPF )
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(BUILD)/cgnet.skel.h: $(BUILD)/cgnet.bpf.o
+	$(call say,GEN )
+	$(Q)$(BPFTOOL) gen skeleton $< name cgnet > $@.tmp && mv $@.tmp $@
+
+# Whatever includes the skeleton waits for it; dependency files take over after the first build.
+$(call obj,$(cgnetd_src)): | $(BUILD)/cgnet.skel.h
+
+$(BUILD)/%.o: %.c $(BUILD)/deps.ok
+	$(call say,CC  )
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PKG_CFLAGS) -c $< -o $@
+
+$(BUILD)/libcgnet.a: $(call obj,$(lib_src))
+	$(call say,AR  )
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/cgnetd: $(call obj,$(cgnetd_src)) $(BUILD)/libcgnet.a
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -o $@
+
+# Of the library it takes files that need nothing but libc.
+$(BUILD)/cgnet-run: $(call obj,$(run_src)) $(BUILD)/libcgnet.a
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) $(RUN_LDFLAGS) $(LDFLAGS) $^ -o $@
+
+$(BUILD)/unit: $(call obj,$(unit_src)) $(BUILD)/libcgnet.a
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -lcunit -o $@
+
+# Each file under tests/live and tests/bench is a program of its own.
+$(BUILD)/tests/live/% $(BUILD)/tests/bench/%: $(BUILD)/libcgnet.a
+live_bin := $(patsubst %.c,$(BUILD)/%,$(live_src))
+bench_bin := $(patsubst %.c,$(BUILD)/%,$(bench_src))
+$(live_bin) $(bench_bin): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcgnet.a
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -o $@
+
+# The fuzzers are built with clang from the library's sources.
+fuzz_bin := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
+$(fuzz_bin): $(BUILD)/%: %.c $(lib_src) $(wildcard src/lib/*.h include/*.h) $(BUILD)/deps.ok
+	$(call say,FUZZ)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -Iinclude -Isrc/lib -Ibpf $(PKG_CFLAGS) $< $(lib_src) \
+		$(PKG_LIBS) -o $@
+
+check: $(BUILD)/unit
+	$(BUILD)/unit
+
+live: all $(live_bin)
+	tests/live/run
+
+fuzz: $(fuzz_bin)
+
+bench: all $(bench_bin)
+
+lint: $(BUILD)/cgnet.skel.h
+	ci/lint
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' ':!vmlinux')
+
+install: all
+	install -D -m 0755 $(BUILD)/cgnetd $(DESTDIR)$(SBINDIR)/cgnetd
+	install -D -m 0755 $(BUILD)/cgnet-run $(DESTDIR)$(BINDIR)/cgnet-run
+	install -d $(DESTDIR)$(DATADIR)/policies
+	install -m 0644 policies/*.conf $(DESTDIR)$(DATADIR)/policies/
+
+uninstall:
+	rm -f $(DESTDIR)$(SBINDIR)/cgnetd $(DESTDIR)$(BINDIR)/cgnet-run
+	rm -rf $(DESTDIR)$(DATADIR)
+
+clean:
+	rm -rf build build-san
+
+-include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/tests/*/*.d)

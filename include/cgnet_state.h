@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What cgnetd leaves for cgnet-run and for its own next call: names of pins and the two maps that
+ * describe an instance and a class. Only user space reads these.
+ *
+ * No class name starts with "_", so the instance's own pins do (bpffs forbids dots in names).
+ *
+ *   BPFFS/_generation        the word that selects the slots in force (mmapable array)
+ *   BPFFS/_info              array of one struct cgnet_info
+ *   BPFFS/_sets              what the dynamic sets held when the policy was loaded
+ *   BPFFS/_CLASS             a class that a `load` under way builds
+ *   BPFFS/CLASS/class        array of one struct cgnet_class_info
+ *   BPFFS/CLASS/deny4,deny6  the tries in force
+ *   BPFFS/CLASS/ports,rules  what their values point to
+ *   BPFFS/CLASS/slots4,...   the outer maps that the programs read
+ *   BPFFS/CLASS/counters     verdicts per layer
+ *   BPFFS/CLASS/HOOK         the links, named as in cgnet_hooks
+ */
+#ifndef CGNET_STATE_H
+#define CGNET_STATE_H
+
+#include <linux/bpf.h>
+
+#include "cgnet_abi.h"
+
+#define CGNET_DEFAULT_BPFFS   "/sys/fs/bpf/cgnet"
+#define CGNET_DEFAULT_CGROUP  "cgnet"
+#define CGNET_DEFAULT_RUN_DIR "/run/cgnet"
+
+#define CGNET_PIN_GENERATION "_generation"
+#define CGNET_PIN_INFO	     "_info"
+#define CGNET_PIN_SETS	     "_sets"
+#define CGNET_PIN_CLASS	     "class"
+
+/* Index of a program in cgnet_class_info.prog_ids. */
+enum cgnet_hook {
+	CGNET_HOOK_CONNECT4,
+	CGNET_HOOK_CONNECT6,
+	CGNET_HOOK_SENDMSG4,
+	CGNET_HOOK_SENDMSG6,
+	CGNET_HOOKS,
+};
+
+/* A hook's name (pin, program, "hook" in events) and where it is attached. */
+static const struct {
+	const char *name;
+	enum bpf_attach_type type;
+} cgnet_hooks[CGNET_HOOKS] = {
+	[CGNET_HOOK_CONNECT4] = {"connect4", BPF_CGROUP_INET4_CONNECT},
+	[CGNET_HOOK_CONNECT6] = {"connect6", BPF_CGROUP_INET6_CONNECT},
+	[CGNET_HOOK_SENDMSG4] = {"sendmsg4", BPF_CGROUP_UDP4_SENDMSG},
+	[CGNET_HOOK_SENDMSG6] = {"sendmsg6", BPF_CGROUP_UDP6_SENDMSG},
+};
+
+/* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
+struct cgnet_info {
+	__u32 abi; /* CGNET_ABI_VERSION of the cgnetd that pinned all this */
+	char default_class[CGNET_NAME_SIZE];
+	char root_class[CGNET_NAME_SIZE]; /* what uid 0 gets without --class */
+	char mount[256];		  /* the cgroup2 mount, "/sys/fs/cgroup" */
+	char cgroup[256];		  /* below it, "cgnet"; classes are its children */
+	__u32 made_parts;		  /* the last so many parts of cgroup were made by cgnetd */
+};
+
+struct cgnet_class_info {
+	__u32 abi;
+	__u32 loopback;	 /* enum loopback_mode */
+	__u32 fallback;	 /* enum cgnet_verdict */
+	__u32 prefixes4; /* entries of deny4 and deny6 */
+	__u32 prefixes6;
+	__u32 prog_ids[CGNET_HOOKS];
+	__u64 cgroup_id; /* st_ino of the class's directory */
+	__u8 digest[32]; /* SHA-256 of the compiled class */
+};
+
+/* What a dynamic set held when the policy was loaded. */
+struct cgnet_set_member {
+	char set[12]; /* "host", "onlink", "resolver", "broadcast" */
+	__u8 family;  /* AF_INET or AF_INET6; 0 ends the table */
+	__u8 len;     /* bits */
+	__u8 pad[2];
+	__u8 addr[16]; /* network byte order */
+};
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "bpf.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util.h"
+
+/* The kernel attaches no more to one cgroup and hook. */
+#define MAX_PROGS 64
+
+static __u64 ptr(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+{
+	long ret = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	return ret < 0 ? -errno : (int)ret;
+}
+
+/*
+ * The kernel refuses an attribute with stray bytes, and an initializer of one member need not
+ * clear the rest of the union: hence memset() in what follows.
+ */
+
+static int open_pin(const char *path)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.pathname = ptr(path);
+	attr.file_flags = BPF_F_RDONLY;
+	return bpf(BPF_OBJ_GET, &attr);
+}
+
+/* Before a look-up, which writes as many bytes as the map says. */
+static int check_array(int fd, size_t value_size)
+{
+	struct bpf_map_info info;
+	union bpf_attr attr;
+	int err;
+
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (__u32)fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = ptr(&info);
+	err = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	if (err < 0)
+		return err;
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.key_size != sizeof(__u32) ||
+	    info.value_size != value_size || info.max_entries != 1)
+		return -EPROTO;
+	return 0;
+}
+
+int bpf_read_pin(const char *path, void *value, size_t size)
+{
+	_cleanup_close_ int fd = -1;
+	union bpf_attr attr;
+	__u32 key = 0;
+	int err;
+
+	fd = open_pin(path);
+	if (fd < 0)
+		return fd;
+	err = check_array(fd, size);
+	if (err < 0)
+		return err;
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (__u32)fd;
+	attr.key = ptr(&key);
+	attr.value = ptr(value);
+	return bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+}
+
+int bpf_cgroup_has_prog(int cgroup_fd, enum bpf_attach_type type, __u32 prog_id)
+{
+	__u32 ids[MAX_PROGS];
+	union bpf_attr attr;
+	int err;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.query.target_fd = (__u32)cgroup_fd;
+	attr.query.attach_type = type;
+	attr.query.prog_ids = ptr(ids);
+	attr.query.prog_cnt = MAX_PROGS;
+	err = bpf(BPF_PROG_QUERY, &attr);
+	if (err < 0)
+		return err;
+	for (__u32 i = 0; i < attr.query.prog_cnt && i < MAX_PROGS; i++)
+		if (ids[i] == prog_id)
+			return 1;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The few bpf(2) calls of cgnet-run, made directly: libbpf would cost every start its loading. */
+#ifndef CGNET_RUN_BPF_H
+#define CGNET_RUN_BPF_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+
+/*
+ * Reads the only element of the array map pinned at path into value, of size bytes. Returns 0 or
+ * -errno: -ENOENT if there is no such pin, -EPROTO if it is no array of one element of this size.
+ */
+int bpf_read_pin(const char *path, void *value, size_t size);
+
+/* Whether the program is attached to this very cgroup: 1, 0, or -errno. */
+int bpf_cgroup_has_prog(int cgroup_fd, enum bpf_attach_type type, __u32 prog_id);
+
+#endif

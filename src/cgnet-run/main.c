@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Runs a command in a new session of a class: in its cgroup, with only its descriptors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "class.h"
+#include "launch.h"
+#include "opts.h"
+#include "session.h"
+#include "signals.h"
+
+/* Others may remove the cgroup, while it is empty, or take its name. */
+#define START_TRIES 8
+
+/*
+ * Puts something in place of a closed standard descriptor, so that none of ours is taken for it.
+ * It is closed for CMD, as it was.
+ */
+static int fill_std_fds(struct why *why)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (open("/", O_PATH | O_CLOEXEC) != fd)
+			return why_set(why, -errno, "descriptor %d: %s", fd, strerror(errno));
+	}
+	return 0;
+}
+
+/* Returns the pid of CMD, which runs in the session, or -errno with a reason. */
+static pid_t start_once(struct session *s, const struct class *c, const struct opts *o,
+			const struct signals *signals, struct why *why)
+{
+	pid_t pid;
+
+	pid = session_open(s, c, o->name, why);
+	if (pid < 0)
+		return pid;
+	pid = launch(s, o, signals, why);
+	session_close(s);
+	if (pid < 0)
+		session_remove(s);
+	return pid;
+}
+
+static pid_t start(struct session *s, const struct opts *o, const struct signals *signals,
+		   const struct class *c, struct why *why)
+{
+	pid_t pid = -EAGAIN;
+
+	for (int i = 0; i < START_TRIES && pid == -EAGAIN; i++)
+		pid = start_once(s, c, o, signals, why);
+	return pid;
+}
+
+/* All up to where CMD runs. Returns its pid, or -errno with a reason. */
+static pid_t enter(struct session *s, struct class *c, const struct opts *o, struct why *why)
+{
+	struct instance instance = INSTANCE_INIT;
+	struct signals signals;
+	pid_t pid;
+
+	pid = fill_std_fds(why);
+	if (!pid && geteuid() != 0)
+		pid = why_set(why, -EPERM, "has to be started by root");
+	if (!pid && o->name)
+		pid = session_check_name(o->name, why);
+	if (!pid)
+		pid = instance_open(&instance, o->bpffs, o->cgroup, why);
+	if (!pid)
+		pid = class_find(c, &instance, o->class, why);
+	if (!pid)
+		pid = signals_hold(&signals, why);
+	if (!pid)
+		pid = start(s, o, &signals, c, why);
+	instance_close(&instance);
+	return pid;
+}
+
+/* Only CMD holds on to the caller's pipes from here on. */
+static void close_all(void)
+{
+	syscall(SYS_close_range, 0, UINT_MAX, 0);
+}
+
+static int run(const struct opts *o)
+{
+	struct session session = SESSION_INIT;
+	struct class class;
+	struct why why;
+	int status;
+	pid_t pid;
+
+	pid = enter(&session, &class, o, &why);
+	if (pid < 0) {
+		fprintf(stderr, "cgnet-run: %s\n", why.text);
+		return EXIT_REFUSED;
+	}
+	close_all();
+	status = supervise(pid, session.cgroup);
+	session_remove(&session);
+	session_sweep(&class);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o;
+	int status;
+
+	if (opts_parse(&o, argc, argv) < 0)
+		return EXIT_REFUSED;
+	status = run(&o);
+	opts_free(&o);
+	return status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* In which cgroup a process is. */
+#ifndef CGNET_RUN_PROCFS_H
+#define CGNET_RUN_PROCFS_H
+
+#include <sys/types.h>
+
+enum proc_place { PROC_OUTSIDE, PROC_INSIDE, PROC_BELOW };
+
+/*
+ * Whether the process (0: this one) is in the cgroup dir, a path without slashes at its ends, or
+ * below it. dir may stand anywhere in the process's path, because the mount that dir is relative to
+ * need not show the hierarchy from its root. Returns enum proc_place or -errno.
+ */
+int proc_place_in_cgroup(pid_t pid, const char *dir);
+
+#endif

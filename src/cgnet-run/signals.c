@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "signals.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "procfs.h"
+
+int signals_hold(struct signals *s, struct why *why)
+{
+	static const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction old;
+	sigset_t all;
+
+	sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, &s->mask) < 0 || sigaction(SIGCHLD, &dfl, &old) < 0)
+		return why_set(why, -errno, "cannot take signals: %s", strerror(errno));
+	s->chld_ignored = old.sa_handler == SIG_IGN;
+	return 0;
+}
+
+int signals_restore(const struct signals *s)
+{
+	static const struct sigaction ign = {.sa_handler = SIG_IGN};
+
+	if (s->chld_ignored && sigaction(SIGCHLD, &ign, NULL) < 0)
+		return -errno;
+	return sigprocmask(SIG_SETMASK, &s->mask, NULL) ? -errno : 0;
+}
+
+/* Whether the kernel sends this one to the process group of a terminal. */
+static bool is_from_terminal(const siginfo_t *si)
+{
+	static const int sent[] = {
+		SIGHUP, SIGINT, SIGQUIT, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH,
+	};
+
+	if (si->si_code != SI_KERNEL)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
+		if (si->si_signo == sent[i])
+			return true;
+	return false;
+}
+
+/* Whether CMD got the signal too, as a member of our process group. */
+static bool child_has_it(const siginfo_t *si, pid_t child)
+{
+	/* When a terminal goes away its session leader alone is told, by these two. */
+	if ((si->si_signo == SIGHUP || si->si_signo == SIGCONT) && getsid(0) == getpid())
+		return false;
+	return getpgid(child) == getpgrp();
+}
+
+/* Whether the session itself sent it: `kill 0` in CMD, which would go round in circles. */
+static bool is_from_session(const siginfo_t *si, pid_t child, const char *cgroup)
+{
+	if (si->si_code > 0 || si->si_pid <= 0)
+		return false;
+	return si->si_pid == child || proc_place_in_cgroup(si->si_pid, cgroup) > PROC_OUTSIDE;
+}
+
+static void pass_on(const siginfo_t *si, pid_t child, const char *cgroup)
+{
+	if (is_from_terminal(si)) {
+		if (child_has_it(si, child))
+			return;
+	} else if (is_from_session(si, child, cgroup)) {
+		return;
+	}
+	kill(child, si->si_signo);
+}
+
+/* Stops by the signal that stopped CMD, so that a shell reports and continues the job as usual. */
+static void stop(int signo)
+{
+	static const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t one;
+
+	sigaction(signo, &dfl, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, signo);
+	raise(signo);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	/* Here it is stopped, and goes on with SIGCONT. */
+	sigprocmask(SIG_BLOCK, &one, NULL);
+}
+
+/* Looks at what became of the child. Returns its exit status, or -1 while there is none. */
+static int check_child(pid_t child)
+{
+	siginfo_t si = {0};
+
+	if (waitid(P_PID, (id_t)child, &si, WEXITED | WSTOPPED | WNOHANG) < 0 || !si.si_pid)
+		return -1;
+	switch (si.si_code) {
+	case CLD_EXITED:
+		return si.si_status;
+	case CLD_STOPPED:
+		stop(si.si_status);
+		return -1;
+	default:
+		return 128 + si.si_status;
+	}
+}
+
+int supervise(pid_t child, const char *cgroup)
+{
+	sigset_t all;
+	siginfo_t si;
+	int status;
+
+	sigfillset(&all);
+	for (;;) {
+		if (sigwaitinfo(&all, &si) < 0)
+			continue;
+		if (si.si_signo == SIGCHLD) {
+			status = check_child(child);
+			if (status >= 0)
+				return status;
+		}
+		if (si.si_signo != SIGCHLD || si.si_code <= 0)
+			pass_on(&si, child, cgroup);
+	}
+}

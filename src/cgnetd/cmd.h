@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The subcommands. Each prints its own errors, one line each, and returns the exit status. */
+#ifndef CGNETD_CMD_H
+#define CGNETD_CMD_H
+
+#include "instance.h"
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_REFUSED = 1, /* or denied */
+	EXIT_USAGE = 2,
+};
+
+struct options {
+	struct instance instance;
+	bool json, force;
+	const char *policy; /* --policy FILE */
+};
+
+int cmd_check(int nfiles, char **files);
+int cmd_load(const struct options *opt, const char *file);
+int cmd_unload(const struct options *opt);
+int cmd_status(const struct options *opt);
+int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
+
+#endif

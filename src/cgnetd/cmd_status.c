@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <string.h>
+
+#include "cmd.h"
+#include "report.h"
+#include "status.h"
+
+static void show_class(const struct class_status *c, const char *default_class)
+{
+	char names[256];
+	__u64 allowed = 0, denied = 0;
+
+	for (int i = 0; i < CGNET_LAYERS; i++) {
+		allowed += c->counts[i].allowed;
+		denied += c->counts[i].denied;
+	}
+	printf("class %s%s\n", c->name, strcmp(c->name, default_class) ? "" : " (default class)");
+	printf("  cgroup    %s\n", c->cgroup);
+	printf("  policy    default %s, loopback %s, %u IPv4 and %u IPv6 prefixes\n",
+	       c->info.fallback == CGNET_ALLOW ? "allow" : "deny",
+	       c->info.loopback == LOOPBACK_ALLOW ? "allow" : "deny", c->info.prefixes4,
+	       c->info.prefixes6);
+	printf("  layers   ");
+	for (int i = 0; i < CGNET_LAYERS; i++)
+		printf(" %s %s%s%s", layer_name(i), c->off[i].text[0] ? "OFF (" : "on",
+		       c->off[i].text, c->off[i].text[0] ? ")" : "");
+	printf("\n  verdicts  %llu allowed, %llu denied\n", (unsigned long long)allowed,
+	       (unsigned long long)denied);
+	printf("  sessions  %zu%s%s\n", c->sessions.n, c->sessions.n ? ": " : "",
+	       sessions_format(&c->sessions, names, sizeof(names)));
+}
+
+static void show_set(const char *name, const struct prefixes *list)
+{
+	char text[PREFIX_STR_SIZE];
+
+	printf("%-10s", name);
+	for (size_t i = 0; i < list->n; i++)
+		printf(" %s", prefix_format(&list->items[i], text));
+	printf("\n");
+}
+
+static void show(const struct status *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		show_class(&s->classes[i], s->info.default_class);
+	printf("sets, as they were when the policy was loaded:\n");
+	show_set("@host", &s->sets.host);
+	show_set("@onlink", &s->sets.onlink);
+	show_set("@resolver", &s->sets.resolver);
+}
+
+int cmd_status(const struct options *opt)
+{
+	struct status s;
+	struct why why;
+	int err = status_read(&opt->instance, &s, &why);
+
+	if (err) {
+		fprintf(stderr, "cgnetd: status: %s\n", why.text);
+		return EXIT_REFUSED;
+	}
+	if (opt->json)
+		err = report_status(&s);
+	else
+		show(&s);
+	status_free(&s);
+	if (err)
+		fprintf(stderr, "cgnetd: status: out of memory\n");
+	return err ? EXIT_REFUSED : EXIT_DONE;
+}

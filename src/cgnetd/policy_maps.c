@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "policy_maps.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "bpffs.h"
+#include "mapio.h"
+
+static const struct map_spec specs[] = {
+	{"deny4", BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, "cgnet_key4", "cgnet_prefix",
+	 sizeof(struct cgnet_key4), sizeof(struct cgnet_prefix)},
+	{"deny6", BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, "cgnet_key6", "cgnet_prefix",
+	 sizeof(struct cgnet_key6), sizeof(struct cgnet_prefix)},
+	{"ports", BPF_MAP_TYPE_ARRAY, BPF_F_INNER_MAP, "__u32", "cgnet_port", sizeof(__u32),
+	 sizeof(struct cgnet_port)},
+	{"rules", BPF_MAP_TYPE_ARRAY, 0, "__u32", "cgnet_rule", sizeof(__u32),
+	 sizeof(struct cgnet_rule)},
+};
+
+/* The descriptor that belongs to specs[i]. */
+static int *nth_fd(struct policy_maps *maps, size_t i)
+{
+	int *const fds[] = {&maps->deny4, &maps->deny6, &maps->ports, &maps->rules};
+
+	return fds[i];
+}
+
+static bool denies(int fd, const void *key)
+{
+	struct cgnet_prefix found;
+
+	return bpf_map_lookup_elem(fd, key, &found) == 0 && found.verdict == CGNET_DENY &&
+	       found.rule == CGNET_RULE_SENTINEL;
+}
+
+/* A policy without its sentinels is not the compiler's: it must never come into force. */
+static int check(const struct policy_maps *maps, struct why *why)
+{
+	const struct cgnet_key4 key4 = {32, CGNET_SENTINEL4};
+	const struct cgnet_key6 key6 = {128, CGNET_SENTINEL6};
+
+	if (!denies(maps->deny4, &key4) || !denies(maps->deny6, &key6))
+		return why_set(why, -EIO, "the maps do not hold what was written to them");
+	return 0;
+}
+
+int policy_maps_make(struct policy_maps *out, const struct compiled_class *c, const struct btf *btf,
+		     struct why *why)
+{
+	struct policy_maps maps = POLICY_MAPS_NONE;
+	int err = 0;
+
+	maps.deny4 = map_make(&specs[0], c->keys4, c->values4, c->n4, btf, why);
+	if (maps.deny4 >= 0)
+		maps.deny6 = map_make(&specs[1], c->keys6, c->values6, c->n6, btf, why);
+	if (maps.deny6 >= 0)
+		maps.ports = map_make_array(&specs[2], c->ports, c->nports, btf, why);
+	if (maps.ports >= 0)
+		maps.rules = map_make_array(&specs[3], c->rules, c->nrules, btf, why);
+	for (size_t i = 0; i < ARRAY_SIZE(specs) && !err; i++)
+		if (*nth_fd(&maps, i) < 0)
+			err = *nth_fd(&maps, i);
+	if (!err)
+		err = check(&maps, why);
+	if (err)
+		policy_maps_close(&maps);
+	else
+		*out = maps;
+	return err;
+}
+
+int policy_maps_open(struct policy_maps *out, const char *dir, struct why *why)
+{
+	struct policy_maps maps = POLICY_MAPS_NONE;
+
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		int fd = bpffs_open(dir, specs[i].name, why);
+
+		if (fd < 0) {
+			policy_maps_close(&maps);
+			return fd;
+		}
+		*nth_fd(&maps, i) = fd;
+	}
+	*out = maps;
+	return 0;
+}
+
+int policy_maps_pin(const struct policy_maps *maps, const char *dir, struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(specs) && !err; i++)
+		err = bpffs_pin(*nth_fd((struct policy_maps *)maps, i), dir, specs[i].name, why);
+	return err;
+}
+
+void policy_maps_close(struct policy_maps *maps)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
+		if (*nth_fd(maps, i) >= 0)
+			close(*nth_fd(maps, i));
+	*maps = POLICY_MAPS_NONE;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* JSON for machines. The names are a contract: fields may be added, never renamed. */
+#ifndef CGNETD_REPORT_H
+#define CGNETD_REPORT_H
+
+#include "explain.h"
+#include "status.h"
+
+/* Both print one object and a newline to stdout, and return 0 or -ENOMEM. */
+int report_status(const struct status *s);
+int report_explanation(const struct explanation *e, const struct cgnet_rule *rule);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "shared.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "bpffs.h"
+#include "mapio.h"
+
+static const struct map_spec info_spec = {
+	"info",	       BPF_MAP_TYPE_ARRAY,	  0, "__u32", "cgnet_info",
+	sizeof(__u32), sizeof(struct cgnet_info),
+};
+
+static const struct map_spec sets_spec = {
+	"sets",
+	BPF_MAP_TYPE_ARRAY,
+	0,
+	"__u32",
+	"cgnet_set_member",
+	sizeof(__u32),
+	sizeof(struct cgnet_set_member),
+};
+
+static void add_set(struct cgnet_set_member *out, size_t *n, const char *name,
+		    const struct prefixes *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct cgnet_set_member *m = &out[(*n)++];
+
+		snprintf(m->set, sizeof(m->set), "%s", name);
+		m->family = list->items[i].family;
+		m->len = list->items[i].len;
+		memcpy(m->addr, list->items[i].bytes, sizeof(m->addr));
+	}
+}
+
+static int make_sets(const struct facts *f, const struct btf *btf, struct why *why)
+{
+	size_t room = f->host.n + f->onlink.n + f->broadcast.n + f->resolver.n;
+	_cleanup_free_ struct cgnet_set_member *members = calloc(room + 1, sizeof(*members));
+	size_t n = 0;
+
+	if (!members)
+		return why_set(why, -ENOMEM, "out of memory");
+	add_set(members, &n, "host", &f->host);
+	add_set(members, &n, "onlink", &f->onlink);
+	add_set(members, &n, "broadcast", &f->broadcast);
+	add_set(members, &n, "resolver", &f->resolver);
+	return map_make_array(&sets_spec, members, n, btf, why);
+}
+
+int shared_prepare(struct shared *s, const struct instance *in, const struct facts *facts,
+		   const struct btf *btf, struct why *why)
+{
+	const struct cgnet_info none = {};
+
+	s->info = bpffs_open(in->bpffs, CGNET_PIN_INFO, why);
+	if (s->info == -ENOENT)
+		s->info = map_make_array(&info_spec, &none, 1, btf, why);
+	if (s->info < 0)
+		return s->info;
+	s->old_sets = bpffs_open(in->bpffs, CGNET_PIN_SETS, NULL);
+	s->sets = make_sets(facts, btf, why);
+	return s->sets < 0 ? s->sets : 0;
+}
+
+int shared_commit(struct shared *s, const struct instance *in, const struct cgnet_info *info,
+		  struct why *why)
+{
+	__u32 key = 0;
+	int err;
+
+	if (bpf_map_update_elem(s->info, &key, info, BPF_ANY) < 0)
+		return why_set(why, -errno, "cannot write %s/%s: %s", in->bpffs, CGNET_PIN_INFO,
+			       strerror(errno));
+	err = bpffs_pin(s->info, in->bpffs, CGNET_PIN_INFO, why);
+	return err ? err : bpffs_pin(s->sets, in->bpffs, CGNET_PIN_SETS, why);
+}
+
+void shared_undo(struct shared *s, const struct instance *in, const struct cgnet_info *old)
+{
+	__u32 key = 0;
+
+	if (s->info >= 0)
+		bpf_map_update_elem(s->info, &key, old, BPF_ANY);
+	if (s->old_sets >= 0)
+		bpffs_pin(s->old_sets, in->bpffs, CGNET_PIN_SETS, NULL);
+}
+
+static int stop_at_first(const char *name, void *arg)
+{
+	(void)name;
+	(void)arg;
+	return 1;
+}
+
+void shared_remove(const struct instance *in)
+{
+	const char *const pins[] = {CGNET_PIN_INFO, CGNET_PIN_SETS, CGNET_PIN_GENERATION};
+	char path[PATH_MAX];
+
+	if (instance_each_class(in, stop_at_first, NULL))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(pins); i++)
+		if (!instance_path(in, path, pins[i], NULL, NULL))
+			unlink(path);
+}
+
+void shared_close(struct shared *s)
+{
+	const int fds[] = {s->info, s->sets, s->old_sets};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	*s = SHARED_NONE;
+}
+
+int shared_each_set_member(const struct instance *in,
+			   int (*visit)(const struct cgnet_set_member *m, void *arg), void *arg,
+			   struct why *why)
+{
+	_cleanup_close_ int fd = bpffs_open(in->bpffs, CGNET_PIN_SETS, why);
+	struct cgnet_set_member m;
+	int ret = 0;
+
+	if (fd < 0)
+		return fd;
+	for (__u32 i = 0; !ret && !bpf_map_lookup_elem(fd, &i, &m) && m.family; i++)
+		ret = visit(&m, arg);
+	return ret;
+}

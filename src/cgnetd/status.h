@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is loaded, gathered once, then shown to people or machines. */
+#ifndef CGNETD_STATUS_H
+#define CGNETD_STATUS_H
+
+#include "facts.h"
+#include "instance.h"
+#include "sessions.h"
+
+struct class_status {
+	char name[CGNET_NAME_SIZE];
+	char cgroup[PATH_MAX];
+	struct cgnet_class_info info;
+	struct sessions sessions;
+	struct cgnet_counts counts[CGNET_LAYERS];
+	struct why off[CGNET_LAYERS]; /* why a layer is off; "" if it is on */
+};
+
+struct status {
+	struct cgnet_info info;
+	struct class_status *classes;
+	size_t n;
+	struct facts sets; /* what the dynamic sets held at load */
+};
+
+/*
+ * Gathers it under the shared lock. Returns 0, -ENOENT if nothing is loaded, or another negative
+ * errno, with the reason. Free with status_free().
+ */
+int status_read(const struct instance *in, struct status *out, struct why *why);
+void status_free(struct status *s);
+
+/* A layer's name, "connect". */
+const char *layer_name(enum cgnet_layer layer);
+
+#endif

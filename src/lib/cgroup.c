@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libcgroup.h>
+#include <linux/limits.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#define KILL_ROUNDS   500
+#define KILL_PAUSE_NS 10000000
+
+static bool is_cgroup2(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static int copy_path(char *path, size_t size, const char *from)
+{
+	if (strlen(from) >= size)
+		return -ENAMETOOLONG;
+	strcpy(path, from);
+	return 0;
+}
+
+/* The mount of any controller that is bound to v2. */
+static int find_by_libcgroup(char *path, size_t size)
+{
+	struct cgroup_mount_point mount;
+	void *handle = NULL;
+	int err = -ENODEV;
+	int end;
+
+	if (cgroup_init())
+		return -ENODEV;
+	for (end = cgroup_get_controller_begin(&handle, &mount); !end && err;
+	     end = cgroup_get_controller_next(&handle, &mount))
+		if (is_cgroup2(mount.path))
+			err = copy_path(path, size, mount.path);
+	cgroup_get_controller_end(&handle);
+	return err;
+}
+
+/* mountinfo writes space, tab, newline and backslash as \ooo. */
+static void unescape(char *s)
+{
+	char *out = s;
+
+	while (*s) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 4;
+		} else {
+			*out++ = *s++;
+		}
+	}
+	*out = '\0';
+}
+
+/* The first mount of the whole hierarchy (root "/"), not of a part of it. */
+static int find_by_mountinfo(char *path, size_t size)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
+	_cleanup_free_ char *line = NULL;
+	size_t cap = 0;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0) {
+		char root[8], mount[PATH_MAX + 1];
+		const char *type = strstr(line, " - ");
+
+		if (!type || strncmp(type + 3, "cgroup2 ", 8))
+			continue;
+		if (sscanf(line, "%*d %*d %*s %7s %4096s", root, mount) != 2 || strcmp(root, "/"))
+			continue;
+		unescape(mount);
+		if (is_cgroup2(mount))
+			return copy_path(path, size, mount);
+	}
+	return -ENODEV;
+}
+
+int cgroup_find_mount(char *path, size_t size, struct why *why)
+{
+	if (!find_by_libcgroup(path, size) || !find_by_mountinfo(path, size))
+		return 0;
+	return why_set(why, -ENODEV,
+		       "no cgroup2 is mounted here (mount -t cgroup2 cgroup2 /sys/fs/cgroup)");
+}
+
+int cgroup_make(const char *path, bool *made, struct why *why)
+{
+	struct stat st;
+
+	*made = false;
+	if (mkdir(path, 0755) == 0)
+		*made = true;
+	else if (errno != EEXIST)
+		return why_set(why, -errno, "cannot make cgroup %s: %s", path, strerror(errno));
+	if (lstat(path, &st) < 0)
+		return why_set(why, -errno, "cgroup %s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || !is_cgroup2(path))
+		return why_set(why, -ENOTDIR, "%s is not a cgroup2 directory", path);
+	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return why_set(why, -EPERM, "cgroup %s could be changed by others than root", path);
+	return 0;
+}
+
+int cgroup_id(const char *path, uint64_t *id)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	*id = st.st_ino;
+	return 0;
+}
+
+/* Opens a file of the cgroup for reading, or returns NULL with errno set. */
+static FILE *open_file(const char *path, const char *name)
+{
+	char file[PATH_MAX];
+
+	if ((size_t)snprintf(file, sizeof(file), "%s/%s", path, name) >= sizeof(file)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return fopen(file, "re");
+}
+
+int cgroup_populated(const char *path)
+{
+	_cleanup_fclose_ FILE *f = open_file(path, "cgroup.events");
+	char line[64];
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "populated ", 10))
+			return line[10] == '1';
+	return -EIO;
+}
+
+int cgroup_each_child(const char *path, int (*visit)(const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!dir)
+		return -errno;
+	while (!ret && (entry = readdir(dir)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			ret = visit(entry->d_name, arg);
+	closedir(dir);
+	return ret;
+}
+
+static int remove_child(const char *name, void *arg)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", (const char *)arg, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	return cgroup_remove(path);
+}
+
+int cgroup_remove(const char *path)
+{
+	int err;
+
+	if (rmdir(path) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EBUSY && errno != ENOTEMPTY)
+		return -errno;
+	err = cgroup_each_child(path, remove_child, (void *)path);
+	if (err && err != -ENOENT)
+		return err;
+	return rmdir(path) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+/* SIGKILL to each process listed in path; nested cgroups are the caller's. */
+static int kill_listed(const char *path)
+{
+	_cleanup_fclose_ FILE *f = open_file(path, "cgroup.procs");
+	int pid;
+
+	if (!f)
+		return errno == ENOENT ? 0 : -errno;
+	while (fscanf(f, "%d", &pid) == 1)
+		if (pid > 0)
+			kill(pid, SIGKILL);
+	return 0;
+}
+
+static int kill_each(const char *path);
+
+static int kill_child(const char *name, void *arg)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", (const char *)arg, name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	return kill_each(path);
+}
+
+static int kill_each(const char *path)
+{
+	int err = kill_listed(path);
+
+	return err ? err : cgroup_each_child(path, kill_child, (void *)path);
+}
+
+static int kill_at_once(const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	char file[PATH_MAX];
+
+	if ((size_t)snprintf(file, sizeof(file), "%s/cgroup.kill", path) >= sizeof(file))
+		return -ENAMETOOLONG;
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		return -errno;
+	return 0;
+}
+
+int cgroup_kill(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = KILL_PAUSE_NS};
+	bool at_once = kill_at_once(path) == 0;
+	int populated;
+
+	for (int i = 0; i < KILL_ROUNDS; i++) {
+		populated = cgroup_populated(path);
+		if (populated <= 0)
+			return populated == -ENOENT ? 0 : populated;
+		/* A process may fork while its list is read: hence again until none is left. */
+		if (!at_once)
+			kill_each(path);
+		nanosleep(&pause, NULL);
+	}
+	return -EBUSY;
+}

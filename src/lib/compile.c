@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "compile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "expand.h"
+#include "fold.h"
+#include "lint.h"
+
+/* Copies text; what does not fit ends in "...", and is not cut inside a UTF-8 character. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n >= size) {
+		n = size - sizeof("...");
+		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+		strcpy(out + n, "...");
+	} else {
+		out[n] = '\0';
+	}
+	memcpy(out, text, n);
+}
+
+static void set_row(struct cgnet_rule *row, const char *text, const char *file, int line)
+{
+	copy_text(row->text, sizeof(row->text), text);
+	copy_text(row->file, sizeof(row->file), file);
+	row->line = line;
+}
+
+/* Rows of options that are not in the file point to the class. */
+static int fill_rules(const struct policy *p, const struct class *c, struct compiled_class *out)
+{
+	bool closed = c->loopback != LOOPBACK_ALLOW;
+
+	out->nrules = CGNET_RULE_FIRST + c->rules.n;
+	out->rules = calloc(out->nrules, sizeof(*out->rules));
+	if (!out->rules)
+		return -ENOMEM;
+	set_row(&out->rules[CGNET_RULE_DEFAULT],
+		c->fallback == CGNET_ALLOW ? "default = allow" : "default = deny", p->file,
+		c->fallback_line ? c->fallback_line : c->line);
+	set_row(&out->rules[CGNET_RULE_LOOPBACK], closed ? "loopback = deny" : "loopback = allow",
+		p->file, c->loopback_line ? c->loopback_line : c->line);
+	set_row(&out->rules[CGNET_RULE_SENTINEL], "self-test", p->file, c->line);
+	for (size_t i = 0; i < c->rules.n; i++) {
+		const struct rule *rule = &c->rules.items[i];
+
+		set_row(&out->rules[CGNET_RULE_FIRST + i], rule->text, rule->file, rule->line);
+	}
+	return 0;
+}
+
+static int compile_class(const struct policy *p, const struct class *c, const struct facts *facts,
+			 struct compiled_class *out, struct diags *d)
+{
+	struct expansion x = {0};
+	int err;
+
+	memcpy(out->name, c->name, sizeof(out->name));
+	out->fallback = c->fallback;
+	out->loopback = c->loopback == LOOPBACK_UNSET ? LOOPBACK_DENY : c->loopback;
+	err = fill_rules(p, c, out);
+	if (!err)
+		err = expand_class(p, c, facts, &x);
+	if (!err)
+		err = lint_contradictions(&x, d);
+	if (!err)
+		err = fold_class(&x, out);
+	if (!err)
+		lint_rules(&x, d);
+	expansion_free(&x);
+	return err;
+}
+
+static struct compiled *new_compiled(const struct policy *p)
+{
+	struct compiled *out = calloc(1, sizeof(*out));
+
+	if (!out)
+		return NULL;
+	out->classes = calloc(p->nclasses + 1, sizeof(*out->classes));
+	if (!out->classes) {
+		free(out);
+		return NULL;
+	}
+	memcpy(out->default_class, p->default_class, sizeof(out->default_class));
+	out->nclasses = p->nclasses;
+	return out;
+}
+
+struct compiled *compile_policy(const struct policy *p, const struct facts *facts, struct diags *d)
+{
+	struct compiled *out = new_compiled(p);
+
+	if (!out)
+		diag_error(d, p->file, 0, "%s", strerror(ENOMEM));
+	for (size_t i = 0; out && i < p->nclasses; i++) {
+		const struct class *c = &p->classes[i];
+		int err = compile_class(p, c, facts, &out->classes[i], d);
+
+		if (err)
+			diag_error(d, p->file, c->line, "class %s: %s", c->name, strerror(-err));
+	}
+	if (d->errors) {
+		compiled_free(out);
+		return NULL;
+	}
+	return out;
+}
+
+static void compiled_class_free(struct compiled_class *c)
+{
+	free(c->keys4);
+	free(c->values4);
+	free(c->keys6);
+	free(c->values6);
+	free(c->ports);
+	free(c->rules);
+}
+
+void compiled_free(struct compiled *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nclasses; i++)
+		compiled_class_free(&c->classes[i]);
+	free(c->classes);
+	free(c);
+}
+
+const struct compiled_class *compiled_class(const struct compiled *c, const char *name)
+{
+	for (size_t i = 0; i < c->nclasses; i++)
+		if (!strcmp(c->classes[i].name, name))
+			return &c->classes[i];
+	return NULL;
+}

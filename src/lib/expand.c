@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "expand.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "sets.h"
+
+/* Shorter prefixes hardly mean this host when they take it in. */
+#define BROAD4 8
+#define BROAD6 16
+
+static const struct prefix sentinels[] = {
+	{.family = AF_INET, .len = 32, .bytes = CGNET_SENTINEL4},
+	{.family = AF_INET6, .len = 128, .bytes = CGNET_SENTINEL6},
+};
+
+static const struct prefix roots[] = {{.family = AF_INET}, {.family = AF_INET6}};
+
+static const struct port_range resolver_port = {53, 53};
+
+_Static_assert(sizeof(struct pair) == 24, "a million of them should stay small");
+
+bool prefix_is_sentinel(const struct prefix *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sentinels); i++)
+		if (!prefix_compare(p, &sentinels[i]))
+			return true;
+	return false;
+}
+
+static int add_pair(struct expansion *x, const struct prefix *prefix, unsigned int rank,
+		    uint32_t rule)
+{
+	if (ARRAY_RESERVE(&x->pairs, &x->cap, x->n))
+		return -ENOMEM;
+	x->pairs[x->n++] = (struct pair){.prefix = *prefix, .rank = rank, .rule = rule};
+	return 0;
+}
+
+static bool set_holds_dynamic(const struct policy *policy, const char *name, bool *seen)
+{
+	if (set_is_dynamic(name))
+		return true;
+	for (size_t i = 0; i < policy->nsets; i++) {
+		const struct set *set = &policy->sets[i];
+
+		if (seen[i] || strcmp(set->name, name))
+			continue;
+		seen[i] = true;
+		for (size_t j = 0; j < set->members.n; j++) {
+			const char *member = set->members.items[j].set;
+
+			if (member && set_holds_dynamic(policy, member, seen))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* True if a dynamic set is in the set, at whatever depth, and be it empty now. */
+static int set_varies(const struct policy *policy, const char *name, bool *out)
+{
+	_cleanup_free_ bool *seen = calloc(policy->nsets + 1, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	*out = set_holds_dynamic(policy, name, seen);
+	return 0;
+}
+
+static void describe_rule(struct rule_info *info, const struct rule *rule)
+{
+	bool resolver = rule->set && !strcmp(rule->set, "resolver");
+
+	*info = (struct rule_info){
+		.rule = rule,
+		.ports = resolver ? &resolver_port : rule->ports,
+		.nports = resolver ? 1 : rule->nports,
+		.protos = resolver ? PROTO_TCP | PROTO_UDP : rule->protos,
+	};
+}
+
+static unsigned int rule_rank(const struct rule_info *info, bool dynamic)
+{
+	unsigned int tier = (info->nports ? 0 : 2) + (info->protos ? 0 : 1);
+	unsigned int source = info->rule->set ? RANK_SET : RANK_LITERAL;
+
+	if (dynamic)
+		source = info->rule->verdict == CGNET_DENY ? RANK_DYNAMIC_DENY : RANK_DYNAMIC_ALLOW;
+	return tier * RANK_TIER + source;
+}
+
+static int apply_rule(struct expansion *x, uint32_t row, const struct prefix *prefix, bool dynamic)
+{
+	struct rule_info *info = &x->infos[row];
+
+	info->empty = false;
+	info->dynamic |= dynamic;
+	info->broad |= prefix->len < (prefix->family == AF_INET ? BROAD4 : BROAD6);
+	return add_pair(x, prefix, rule_rank(info, dynamic), row);
+}
+
+static int expand_rule(const struct policy *policy, const struct facts *facts, uint32_t row,
+		       struct expansion *x)
+{
+	struct rule_info *info = &x->infos[row];
+	struct set_members members = {0};
+	int err;
+
+	info->empty = true;
+	if (!info->rule->set)
+		return apply_rule(x, row, &info->rule->prefix, false);
+	err = set_expand(policy, info->rule->set, facts, &members);
+	if (!err)
+		err = set_varies(policy, info->rule->set, &info->dynamic);
+	for (size_t i = 0; !err && i < members.n; i++)
+		err = apply_rule(x, row, &members.items[i].prefix, members.items[i].dynamic);
+	set_members_free(&members);
+	return err;
+}
+
+static int expand_this_host(const struct policy *policy, const struct facts *facts,
+			    struct expansion *x)
+{
+	struct set_members members = {0};
+	int err;
+
+	err = set_expand(policy, "loopback", facts, &members);
+	if (!err)
+		err = set_expand(policy, "host", facts, &members);
+	for (size_t i = 0; !err && i < members.n; i++)
+		err = add_pair(x, &members.items[i].prefix, RANK_THIS_HOST, 0);
+	set_members_free(&members);
+	return err;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	int order = prefix_compare(&x->prefix, &y->prefix);
+
+	if (order)
+		return order;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->rule > y->rule) - (x->rule < y->rule);
+}
+
+static void sort_pairs(struct expansion *x)
+{
+	size_t kept = 0;
+
+	qsort(x->pairs, x->n, sizeof(*x->pairs), compare_pairs);
+	for (size_t i = 0; i < x->n; i++)
+		if (!kept || compare_pairs(&x->pairs[kept - 1], &x->pairs[i]))
+			x->pairs[kept++] = x->pairs[i];
+	x->n = kept;
+}
+
+int expand_class(const struct policy *policy, const struct class *c, const struct facts *facts,
+		 struct expansion *out)
+{
+	int err = 0;
+
+	out->ninfos = CGNET_RULE_FIRST + c->rules.n;
+	out->infos = calloc(out->ninfos, sizeof(*out->infos));
+	if (!out->infos)
+		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(roots) && !err; i++)
+		err = add_pair(out, &roots[i], RANK_ALWAYS, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(sentinels) && !err; i++)
+		err = add_pair(out, &sentinels[i], RANK_ALWAYS, 0);
+	if (!err)
+		err = expand_this_host(policy, facts, out);
+	for (size_t i = 0; i < c->rules.n && !err; i++) {
+		describe_rule(&out->infos[CGNET_RULE_FIRST + i], &c->rules.items[i]);
+		err = expand_rule(policy, facts, CGNET_RULE_FIRST + i, out);
+	}
+	if (!err)
+		sort_pairs(out);
+	return err;
+}
+
+void expansion_free(struct expansion *x)
+{
+	free(x->pairs);
+	free(x->infos);
+	*x = (struct expansion){0};
+}
+
+size_t expansion_group(const struct expansion *x, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < x->n &&
+	       !prefix_compare(&x->pairs[first].prefix, &x->pairs[first + n].prefix))
+		n++;
+	return n;
+}

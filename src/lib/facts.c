@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "facts.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "netlink.h"
+#include "resolv.h"
+
+/*
+ * A route shorter than this is no network of neighbours and no address of this host: a default
+ * route in one or two halves over a VPN's device, a local default route for a transparent proxy.
+ */
+#define MIN_LENGTH4 8
+#define MIN_LENGTH6 16
+
+static const struct prefix loopback4 = {.family = AF_INET, .len = 8, .bytes = {127}};
+static const struct prefix loopback6 = {.family = AF_INET6, .len = 128, .bytes = {[15] = 1}};
+
+static bool wanted(const struct prefix *p)
+{
+	return p->len >= (p->family == AF_INET ? MIN_LENGTH4 : MIN_LENGTH6) &&
+	       !prefix_contains(&loopback4, p) && !prefix_contains(&loopback6, p);
+}
+
+/* Drops what is loopback or too short, sorts the rest. */
+static void tidy(struct prefixes *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (wanted(&list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->n = kept;
+	prefixes_sort(list);
+}
+
+int facts_read(struct facts *out, const char *resolv_conf, struct why *why)
+{
+	struct facts facts = {0};
+	int err = netlink_read(&facts, why);
+
+	if (!err)
+		err = resolv_read(resolv_conf ? resolv_conf : "/etc/resolv.conf", &facts.resolver,
+				  why);
+	if (err) {
+		facts_free(&facts);
+		return err;
+	}
+	tidy(&facts.host);
+	tidy(&facts.onlink);
+	tidy(&facts.broadcast);
+	prefixes_sort(&facts.resolver);
+	*out = facts;
+	return 0;
+}
+
+void facts_free(struct facts *facts)
+{
+	prefixes_free(&facts->host);
+	prefixes_free(&facts->onlink);
+	prefixes_free(&facts->broadcast);
+	prefixes_free(&facts->resolver);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "policy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check.h"
+#include "conf.h"
+#include "list.h"
+#include "name.h"
+#include "text.h"
+
+/* How much of a bad text is shown. */
+#define SHOWN 64
+
+/* A policy in the making. */
+struct build {
+	struct policy *p;
+	const struct conf *conf;
+	size_t *index; /* of each section, in the array of its kind */
+	int default_line;
+	struct diags *d;
+};
+
+static void copy_name(char out[CGNET_NAME_SIZE], const char *name)
+{
+	snprintf(out, CGNET_NAME_SIZE, "%s", name);
+}
+
+static void out_of_memory(struct build *b)
+{
+	diag_error(b->d, b->p->file, 0, "out of memory");
+}
+
+static void refuse_value(struct build *b, const struct conf_value *value, const char *accepted)
+{
+	diag_error(b->d, b->p->file, value->line, "%s is %s, not \"%.*s\"", value->option, accepted,
+		   SHOWN, value->text);
+}
+
+static void set_default(struct build *b, struct class *class, const struct conf_value *value)
+{
+	class->fallback_line = value->line;
+	if (!strcmp(value->text, "allow"))
+		class->fallback = CGNET_ALLOW;
+	else if (!strcmp(value->text, "deny"))
+		class->fallback = CGNET_DENY;
+	else
+		refuse_value(b, value, "allow or deny");
+}
+
+static void set_loopback(struct build *b, struct class *class, const struct conf_value *value)
+{
+	class->loopback_line = value->line;
+	if (!strcmp(value->text, "deny"))
+		class->loopback = LOOPBACK_DENY;
+	else if (!strcmp(value->text, "allow"))
+		class->loopback = LOOPBACK_ALLOW;
+	else
+		refuse_value(b, value, "deny or allow");
+}
+
+/* Why a rule cannot stand in a class (in_set false) or in a set; NULL if it can. */
+static const char *misplaced(const struct rule *rule, bool in_set)
+{
+	if (!in_set)
+		return rule->list ? "a file: member stands in a set, and the set in the class"
+				  : NULL;
+	if (rule->set && !strcmp(rule->set, "resolver"))
+		return "@resolver carries its own ports and cannot be a member of a set";
+	if (rule->nports || rule->protos)
+		return "a set holds addresses; ports and protocols follow its name in a rule";
+	return NULL;
+}
+
+/* Adds the rule, or an error. Returns false if the rule is left out. */
+static bool add_rule(struct build *b, struct rules *rules, const struct conf_value *value,
+		     enum cgnet_verdict verdict, bool in_set)
+{
+	struct why why = {.text = "out of memory"};
+	const char *reason = why.text;
+	struct rule rule;
+	int err = rule_parse(value->text, &rule, &why);
+
+	if (!err)
+		reason = misplaced(&rule, in_set);
+	if (!reason && ARRAY_RESERVE(&rules->items, &rules->cap, rules->n))
+		reason = why.text;
+	if (reason) {
+		diag_error(b->d, b->p->file, value->line, "%s", reason);
+		rule_free(&rule);
+		return false;
+	}
+	rule.file = b->p->file;
+	rule.line = value->line;
+	rule.verdict = verdict;
+	rules->items[rules->n++] = rule;
+	return true;
+}
+
+static void set_class_option(struct build *b, struct class *class, const struct conf_value *value)
+{
+	if (!strcmp(value->option, "default"))
+		set_default(b, class, value);
+	else if (!strcmp(value->option, "loopback"))
+		set_loopback(b, class, value);
+	else if (!add_rule(b, &class->rules, value,
+			   strcmp(value->option, "deny") ? CGNET_ALLOW : CGNET_DENY, false))
+		class->incomplete = true;
+}
+
+static void set_value(struct build *b, const struct conf_value *value)
+{
+	const struct outline_section *section;
+	struct policy *p = b->p;
+	size_t index;
+
+	if (value->section < 0) {
+		copy_name(p->default_class, value->text);
+		b->default_line = value->line;
+		return;
+	}
+	section = &b->conf->outline.sections[value->section];
+	index = b->index[value->section];
+	if (!strcmp(section->kind, "class")) {
+		set_class_option(b, &p->classes[index], value);
+	} else if (!strcmp(section->kind, "set")) {
+		if (!add_rule(b, &p->sets[index].members, value, CGNET_DENY, true))
+			p->sets[index].incomplete = true;
+	} else {
+		copy_name(p->grants[index].class_name, value->text);
+		p->grants[index].line = value->line;
+	}
+}
+
+static void check_title(struct build *b, const struct outline_section *section)
+{
+	if (!name_is_valid(section->title))
+		diag_error(
+			b->d, b->p->file, section->place.line,
+			"\"%.*s\" cannot name a %s: lower case letters, digits and \"-\", a letter "
+			"first, at most 32",
+			SHOWN, section->title, section->kind);
+}
+
+static int add_section(struct build *b, size_t i)
+{
+	const struct outline_section *section = &b->conf->outline.sections[i];
+	struct policy *p = b->p;
+	struct grant *grant;
+
+	if (!strcmp(section->kind, "class")) {
+		check_title(b, section);
+		copy_name(p->classes[p->nclasses].name, section->title);
+		p->classes[p->nclasses].line = section->place.line;
+		b->index[i] = p->nclasses++;
+		return 0;
+	}
+	if (!strcmp(section->kind, "set")) {
+		check_title(b, section);
+		copy_name(p->sets[p->nsets].name, section->title);
+		p->sets[p->nsets].line = section->place.line;
+		b->index[i] = p->nsets++;
+		return 0;
+	}
+	grant = &p->grants[p->ngrants];
+	grant->group = !strcmp(section->kind, "group");
+	grant->line = section->place.line;
+	grant->who = strdup(section->title);
+	if (!grant->who)
+		return -ENOMEM;
+	if (!*grant->who)
+		diag_error(b->d, p->file, section->place.line, "a %s has a name", section->kind);
+	b->index[i] = p->ngrants++;
+	return 0;
+}
+
+/* An option that was dropped may have held the one rule that counts. */
+static void note_dropped(struct build *b, const struct outline_option *option)
+{
+	const struct outline_section *section = &b->conf->outline.sections[option->section];
+	size_t index = b->index[option->section];
+
+	if (!strcmp(section->kind, "class"))
+		b->p->classes[index].incomplete = true;
+	else if (!strcmp(section->kind, "set"))
+		b->p->sets[index].incomplete = true;
+}
+
+/* Fills p from what the file says, without a look at what it means. */
+static int build_policy(struct build *b)
+{
+	const struct outline *outline = &b->conf->outline;
+	size_t n = outline->nsections;
+	struct policy *p = b->p;
+	int err = 0;
+
+	/* Room for all sections to be of one kind. */
+	p->classes = calloc(n + 1, sizeof(*p->classes));
+	p->sets = calloc(n + 1, sizeof(*p->sets));
+	p->grants = calloc(n + 1, sizeof(*p->grants));
+	if (!p->classes || !p->sets || !p->grants)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		if (!outline->sections[i].place.dropped)
+			err = add_section(b, i);
+	for (size_t i = 0; i < outline->noptions && !err; i++) {
+		const struct outline_option *option = &outline->options[i];
+
+		if (option->place.dropped && option->section >= 0 &&
+		    !outline->sections[option->section].place.dropped)
+			note_dropped(b, option);
+	}
+	for (size_t i = 0; i < b->conf->n && !err; i++)
+		set_value(b, &b->conf->values[i]);
+	return err;
+}
+
+/* The path as written if it is absolute, else from the policy file's directory; NULL for ENOMEM. */
+static char *list_path(const char *policy, const char *path)
+{
+	const char *slash = strrchr(policy, '/');
+	char *joined;
+
+	if (*path == '/' || !slash)
+		return strdup(path);
+	if (asprintf(&joined, "%.*s/%s", (int)(slash - policy), policy, path) < 0)
+		return NULL;
+	return joined;
+}
+
+/* Returns false if there is an error, which is in b->d. */
+static bool read_list(struct build *b, struct set *set, const struct rule *member,
+		      unsigned int flags)
+{
+	_cleanup_free_ char *path = list_path(b->p->file, member->list);
+	size_t before = b->d->errors;
+	struct text text = {0};
+	struct why why;
+
+	if (!path) {
+		out_of_memory(b);
+		return false;
+	}
+	if (text_read(path, LIST_MAX_SIZE, flags, &text, &why)) {
+		diag_error(b->d, b->p->file, member->line, "%s: %s", path, why.text);
+		return false;
+	}
+	if (list_parse(path, text.bytes, text.size, &set->list, b->d))
+		out_of_memory(b);
+	text_free(&text);
+	return b->d->errors == before;
+}
+
+static void read_lists(struct build *b, unsigned int flags)
+{
+	for (size_t i = 0; i < b->p->nsets; i++) {
+		struct set *set = &b->p->sets[i];
+
+		for (size_t j = 0; j < set->members.n; j++)
+			if (set->members.items[j].list &&
+			    !read_list(b, set, &set->members.items[j], flags))
+				set->incomplete = true;
+	}
+}
+
+static bool build_and_check(struct build *b, unsigned int flags)
+{
+	b->index = calloc(b->conf->outline.nsections + 1, sizeof(*b->index));
+	if (!b->index || build_policy(b)) {
+		out_of_memory(b);
+		return false;
+	}
+	read_lists(b, flags);
+	return policy_check(b->p, b->default_line, b->d);
+}
+
+/* Parses text, which it changes, into p. Returns true if p can be compiled, if only for errors. */
+static bool parse_text(struct policy *p, char *text, size_t size, unsigned int flags,
+		       struct diags *d)
+{
+	struct conf conf = {0};
+	struct build b = {.p = p, .conf = &conf, .d = d};
+	bool usable = false;
+	struct why why;
+	int line = 0;
+
+	if (text_check(text, size, &line, &why))
+		diag_error(d, p->file, line, "%s", why.text);
+	else if (!conf_parse(p->file, text, &conf, d))
+		usable = build_and_check(&b, flags);
+	free(b.index);
+	conf_free(&conf);
+	return usable;
+}
+
+struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
+			    struct diags *d)
+{
+	_cleanup_free_ char *copy = malloc(size + 1);
+	struct policy *p = calloc(1, sizeof(*p));
+	size_t before = d->errors;
+	bool usable = false;
+
+	if (p)
+		p->file = strdup(name);
+	if (!copy || !p || !p->file) {
+		diag_error(d, name, 0, "out of memory");
+	} else if (size > POLICY_MAX_SIZE) {
+		diag_error(d, name, 0, "is larger than %lu bytes", POLICY_MAX_SIZE);
+	} else {
+		memcpy(copy, text, size);
+		copy[size] = '\0';
+		usable = parse_text(p, copy, size, flags, d);
+	}
+	if (usable && (d->errors == before || (flags & POLICY_KEEP_WRONG)))
+		return p;
+	policy_free(p);
+	return NULL;
+}
+
+struct policy *policy_read(const char *file, unsigned int flags, struct diags *d)
+{
+	struct text text = {0};
+	struct policy *p;
+	struct why why;
+
+	if (text_read(file, POLICY_MAX_SIZE, flags, &text, &why)) {
+		diag_error(d, file, 0, "%s", why.text);
+		return NULL;
+	}
+	p = policy_parse(file, text.bytes, text.size, flags, d);
+	text_free(&text);
+	return p;
+}
+
+static void rules_free(struct rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		rule_free(&rules->items[i]);
+	free(rules->items);
+}
+
+void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nclasses; i++)
+		rules_free(&p->classes[i].rules);
+	for (size_t i = 0; i < p->nsets; i++) {
+		rules_free(&p->sets[i].members);
+		prefixes_free(&p->sets[i].list);
+	}
+	for (size_t i = 0; i < p->ngrants; i++)
+		free(p->grants[i].who);
+	free(p->classes);
+	free(p->sets);
+	free(p->grants);
+	free(p->file);
+	free(p);
+}
+
+const struct class *policy_class(const struct policy *p, const char *name)
+{
+	for (size_t i = 0; i < p->nclasses; i++)
+		if (!strcmp(p->classes[i].name, name))
+			return &p->classes[i];
+	return NULL;
+}

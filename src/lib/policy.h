@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A policy as written: classes with their rules, sets, grants. Made by policy_read(). */
+#ifndef CGNET_POLICY_H
+#define CGNET_POLICY_H
+
+#include <stdint.h>
+
+#include "addr.h"
+#include "cgnet_abi.h"
+#include "diag.h"
+
+/* What a policy file and a `file:` list may weigh, in bytes. */
+#define POLICY_MAX_SIZE (4UL << 20)
+#define LIST_MAX_SIZE	(512UL << 20)
+
+enum loopback_mode {
+	LOOPBACK_UNSET = 0, /* not in the file: the default holds */
+	LOOPBACK_DENY,
+	LOOPBACK_ALLOW,
+};
+
+/* Bits of rule.protos. */
+enum proto_bit {
+	PROTO_TCP = 1,
+	PROTO_UDP = 2,
+	PROTO_ICMP = 4,
+};
+
+struct port_range {
+	uint16_t lo, hi; /* inclusive, host byte order */
+};
+
+/* One member of allow, deny or of a set, as written. */
+struct rule {
+	char *text;
+	const char *file; /* owned by the policy */
+	int line;
+	enum cgnet_verdict verdict; /* unused in a set */
+	char *set;		    /* "local" for @local; NULL: prefix is the target */
+	char *list;		    /* a file: member's path (sets only) */
+	struct prefix prefix;
+	struct port_range *ports; /* sorted, disjoint; none for every port */
+	size_t nports;
+	unsigned int protos; /* enum proto_bit, 0 for every protocol */
+};
+
+struct rules {
+	struct rule *items;
+	size_t n, cap;
+};
+
+struct class {
+	char name[CGNET_NAME_SIZE];
+	int line;
+	enum cgnet_verdict fallback; /* "default = ..." */
+	int fallback_line;
+	enum loopback_mode loopback;
+	int loopback_line;
+	struct rules rules; /* deny and allow together, in file order */
+	bool incomplete;    /* a wrong rule was left out */
+};
+
+struct set {
+	char name[CGNET_NAME_SIZE];
+	int line;
+	struct rules members;
+	struct prefixes list; /* what its file: members hold */
+	bool incomplete;      /* a wrong member was left out */
+};
+
+struct grant {
+	bool group; /* a group's, else a user's */
+	char *who;
+	char class_name[CGNET_NAME_SIZE];
+	int line;
+};
+
+struct policy {
+	char *file; /* as named by the caller */
+	char default_class[CGNET_NAME_SIZE]; /* "" if none */
+	struct class *classes;
+	size_t nclasses;
+	struct set *sets;
+	size_t nsets;
+	struct grant *grants;
+	size_t ngrants;
+};
+
+enum policy_flag {
+	/* Refuse files that others than root and the caller could have written. */
+	POLICY_CHECK_OWNER = 1,
+	/*
+	 * Return the policy without its wrong rules if there was no error in its syntax, so that
+	 * compile_policy() can find more errors. What it compiles to must not be used.
+	 */
+	POLICY_KEEP_WRONG = 2,
+};
+
+/*
+ * Parses one rule, TARGET[:PORTS][/PROTO], into out (zeroed here; text is copied, file and line are
+ * the caller's to set). Returns 0, -ENOMEM, or -EINVAL with the reason in why. Does not look up the set.
+ */
+int rule_parse(const char *text, struct rule *out, struct why *why);
+void rule_free(struct rule *rule);
+
+/*
+ * Reads and checks the policy in file, its `file:` lists included, and adds every error and
+ * warning to d. Returns a policy to be freed with policy_free() if there was no error, else NULL
+ * (but see POLICY_KEEP_WRONG). Not reentrant: libconfuse is not.
+ * Names are checked here; what needs the prefixes (contradictions, rules that never match) by
+ * compile_policy().
+ */
+struct policy *policy_read(const char *file, unsigned int flags, struct diags *d);
+
+/* The same from memory, for tests and fuzzing; name stands in messages. `file:` members are read. */
+struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
+			    struct diags *d);
+
+void policy_free(struct policy *p);
+
+/* Looks a class up by name; NULL if there is none. */
+const struct class *policy_class(const struct policy *p, const char *name);
+
+#endif
