@@ -116,14 +116,16 @@ static int set_paths(struct class *c, const struct cgnet_info *info, const char 
 
 int class_find(struct class *c, const struct instance *in, const char *name, struct why *why)
 {
-	struct cgnet_class_info info;
+	struct cgnet_class_info info = {0};
 	struct class found;
 	int err;
 
-	if (!name)
+	if (!name) {
 		name = default_class(&in->info);
-	if (!name[0])
-		return why_set(why, -EINVAL, "the policy has no default_class: use --class");
+		if (!name[0])
+			return why_set(why, -EINVAL,
+				       "the policy has no default_class: use --class");
+	}
 	err = read_class(in->bpffs, name, &info, why);
 	if (err < 0)
 		return err;

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef void (*child_fn)(void *arg) __attribute__((noreturn));
+typedef void (*child_fn)(void *arg);
 
 /*
  * A child on its parent's stack must not return from the function that made it, since it would
@@ -72,8 +72,10 @@ static long clone3(struct clone_args *args, child_fn child, void *arg)
 {
 	long ret = syscall(SYS_clone3, args, sizeof(*args));
 
-	if (!ret)
+	if (!ret) {
 		child(arg);
+		__builtin_trap();
+	}
 	return ret < 0 ? -errno : ret;
 }
 

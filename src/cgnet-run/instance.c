@@ -113,7 +113,7 @@ static int check_outside(const struct cgnet_info *info, struct why *why)
 int instance_open(struct instance *in, const char *bpffs, const char *cgroup, struct why *why)
 {
 	_cleanup_close_ int lock = -1;
-	struct cgnet_info info;
+	struct cgnet_info info = {0};
 	int err;
 
 	lock = lock_instance(bpffs, why);

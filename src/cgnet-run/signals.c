@@ -2,6 +2,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,7 +75,7 @@ static void pass_on(const siginfo_t *si, pid_t child, const char *cgroup)
 }
 
 /* Stops by the signal that stopped CMD, so that a shell reports and continues the job as usual. */
-static void stop(int signo)
+static void stop_self(int signo)
 {
 	static const struct sigaction dfl = {.sa_handler = SIG_DFL};
 	sigset_t one;
@@ -88,6 +89,22 @@ static void stop(int signo)
 	sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
+/*
+ * Stops with the child. A shell that continues the job puts our process group in front. If the
+ * child is a shell with a group of its own that was in front, it gets the terminal back.
+ */
+static void stop_with(pid_t child, int signo)
+{
+	_cleanup_close_ int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	pid_t front = getpgid(child);
+
+	if (tty < 0 || front == getpgrp() || tcgetpgrp(tty) != front)
+		front = 0;
+	stop_self(signo);
+	if (front && tcgetpgrp(tty) == getpgrp())
+		tcsetpgrp(tty, front);
+}
+
 /* Looks at what became of the child. Returns its exit status, or -1 while there is none. */
 static int check_child(pid_t child)
 {
@@ -99,7 +116,7 @@ static int check_child(pid_t child)
 	case CLD_EXITED:
 		return si.si_status;
 	case CLD_STOPPED:
-		stop(si.si_status);
+		stop_with(child, si.si_status);
 		return -1;
 	default:
 		return 128 + si.si_status;

@@ -39,35 +39,49 @@ static int add_pair(struct expansion *x, const struct prefix *prefix, unsigned i
 	return 0;
 }
 
-static bool set_holds_dynamic(const struct policy *policy, const char *name, bool *seen)
+/* True if the builtin set takes something from a host that has one of everything. */
+static int builtin_varies(const struct policy *policy, const char *name, bool *out)
 {
-	if (set_is_dynamic(name))
-		return true;
-	for (size_t i = 0; i < policy->nsets; i++) {
-		const struct set *set = &policy->sets[i];
+	struct prefix addr = {.family = AF_INET, .len = 32};
+	struct prefixes one = {&addr, 1, 1};
+	struct facts facts = {one, one, one, one};
+	struct set_members members = {0};
+	int err = set_expand(policy, name, &facts, &members);
 
-		if (seen[i] || strcmp(set->name, name))
-			continue;
-		seen[i] = true;
-		for (size_t j = 0; j < set->members.n; j++) {
-			const char *member = set->members.items[j].set;
-
-			if (member && set_holds_dynamic(policy, member, seen))
-				return true;
-		}
-	}
-	return false;
+	for (size_t i = 0; i < members.n; i++)
+		*out |= members.items[i].dynamic;
+	set_members_free(&members);
+	return err;
 }
 
-/* True if a dynamic set is in the set, at whatever depth, and be it empty now. */
+static int look_for_dynamic(const struct policy *policy, const char *name, bool *seen, bool *out)
+{
+	int err = 0;
+
+	if (set_is_builtin(name))
+		return builtin_varies(policy, name, out);
+	for (size_t i = 0; i < policy->nsets && !*out; i++) {
+		const struct set *set = &policy->sets[i];
+
+		if (seen[i] || strcmp(set->name, name) != 0)
+			continue;
+		seen[i] = true;
+		for (size_t j = 0; j < set->members.n && !*out && !err; j++)
+			if (set->members.items[j].set)
+				err = look_for_dynamic(policy, set->members.items[j].set, seen,
+						       out);
+	}
+	return err;
+}
+
+/* Sets out if what the host has is in the set, at whatever depth, and be it nothing now. */
 static int set_varies(const struct policy *policy, const char *name, bool *out)
 {
-	_cleanup_free_ bool *seen = calloc(policy->nsets + 1, sizeof(*seen));
+	bool *seen = calloc(policy->nsets + 1, sizeof(*seen));
+	int err = seen ? look_for_dynamic(policy, name, seen, out) : -ENOMEM;
 
-	if (!seen)
-		return -ENOMEM;
-	*out = set_holds_dynamic(policy, name, seen);
-	return 0;
+	free(seen);
+	return err;
 }
 
 static void describe_rule(struct rule_info *info, const struct rule *rule)
@@ -97,7 +111,6 @@ static int apply_rule(struct expansion *x, uint32_t row, const struct prefix *pr
 	struct rule_info *info = &x->infos[row];
 
 	info->empty = false;
-	info->dynamic |= dynamic;
 	info->broad |= prefix->len < (prefix->family == AF_INET ? BROAD4 : BROAD6);
 	return add_pair(x, prefix, rule_rank(info, dynamic), row);
 }

@@ -35,6 +35,20 @@ static void tidy(struct prefixes *list)
 	prefixes_sort(list);
 }
 
+/* v6 has a route over the link to each own address that is no network. Both lists are sorted. */
+static void drop_own(struct prefixes *onlink, const struct prefixes *host)
+{
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < onlink->n; i++) {
+		while (at < host->n && prefix_compare(&host->items[at], &onlink->items[i]) < 0)
+			at++;
+		if (at == host->n || prefix_compare(&host->items[at], &onlink->items[i]))
+			onlink->items[kept++] = onlink->items[i];
+	}
+	onlink->n = kept;
+}
+
 int facts_read(struct facts *out, const char *resolv_conf, struct why *why)
 {
 	struct facts facts = {0};
@@ -50,6 +64,7 @@ int facts_read(struct facts *out, const char *resolv_conf, struct why *why)
 	tidy(&facts.host);
 	tidy(&facts.onlink);
 	tidy(&facts.broadcast);
+	drop_own(&facts.onlink, &facts.host);
 	prefixes_sort(&facts.resolver);
 	*out = facts;
 	return 0;

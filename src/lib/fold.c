@@ -322,6 +322,11 @@ static int fold_group(struct fold *f, const struct pair *group, size_t n)
 	return 0;
 }
 
+static void *new_array(size_t n, size_t size)
+{
+	return n ? calloc(n, size) : NULL;
+}
+
 /* Makes room for one key and value for each group of x. Returns 0 or -ENOMEM. */
 static int reserve_tries(const struct expansion *x, struct compiled_class *out)
 {
@@ -333,10 +338,10 @@ static int reserve_tries(const struct expansion *x, struct compiled_class *out)
 		else
 			n6++;
 	}
-	out->keys4 = calloc(n4, sizeof(*out->keys4));
-	out->values4 = calloc(n4, sizeof(*out->values4));
-	out->keys6 = calloc(n6, sizeof(*out->keys6));
-	out->values6 = calloc(n6, sizeof(*out->values6));
+	out->keys4 = new_array(n4, sizeof(*out->keys4));
+	out->values4 = new_array(n4, sizeof(*out->values4));
+	out->keys6 = new_array(n6, sizeof(*out->keys6));
+	out->values6 = new_array(n6, sizeof(*out->values6));
 	return out->keys4 && out->values4 && out->keys6 && out->values6 ? 0 : -ENOMEM;
 }
 

@@ -117,12 +117,13 @@ static bool multipath_onlink(const struct nlattr *multipath)
 	return false;
 }
 
+/*
+ * Without a gateway the neighbour itself is asked for. The scope says the same of v4, but can be
+ * set to anything, and v6 has none.
+ */
 static bool route_onlink(const struct rtmsg *rtm, const struct nlattr *const *of)
 {
 	if (rtm->rtm_type != RTN_UNICAST)
-		return false;
-	/* v6 routes have no scope. */
-	if (rtm->rtm_family == AF_INET && rtm->rtm_scope != RT_SCOPE_LINK)
 		return false;
 	if (of[RTA_MULTIPATH])
 		return multipath_onlink(of[RTA_MULTIPATH]);

@@ -147,10 +147,22 @@ static int set_target(const struct parts *parts, struct rule *rule, struct why *
 	return 0;
 }
 
+/* True for a v6 address that a port follows without brackets, where that can be told. */
+static bool lacks_brackets(const char *target)
+{
+	const char *colon = strrchr(target, ':');
+	_cleanup_free_ char *address = colon ? strndup(target, colon - target) : NULL;
+	struct prefix p;
+
+	return address && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] &&
+	       !prefix_parse(address, &p, NULL);
+}
+
 static int prefix_target(const struct parts *parts, struct rule *rule, struct why *why)
 {
 	_cleanup_free_ char *target = strndup(parts->target, parts->ntarget);
 	bool colons;
+	int err;
 
 	if (!target)
 		return -ENOMEM;
@@ -162,7 +174,13 @@ static int prefix_target(const struct parts *parts, struct rule *rule, struct wh
 		return why_set(why, -EINVAL,
 			       "\"%.*s\" is a host name; names are taken only by `cgnetd serve`",
 			       SHOWN, target);
-	return prefix_parse(target, &rule->prefix, why);
+	err = prefix_parse(target, &rule->prefix, why);
+	if (err && !parts->bracketed && lacks_brackets(target))
+		return why_set(
+			why, err,
+			"\"%.*s\": a port follows an IPv6 address in brackets, [ADDRESS]:PORT",
+			SHOWN, target);
+	return err;
 }
 
 static int parts_parse(const struct parts *parts, struct rule *rule, struct why *why)
