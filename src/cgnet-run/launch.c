@@ -82,6 +82,11 @@ pid_t launch(const struct session *s, const struct opts *o, const struct signals
 	switch (pid) {
 	case -ENODEV:
 		return why_set(why, -EAGAIN, "%s: removed at once by others", s->dir);
+	case -ENOENT:
+		/* The same a moment later; the second is for good, but looks no different. */
+		return why_set(why, -EAGAIN,
+			       "%s: removed at once by others, or not in this cgroup namespace",
+			       s->dir);
 	case -ENOSYS:
 	case -E2BIG:
 	case -EINVAL:

@@ -30,7 +30,7 @@ bool prefix_mask(struct prefix *p)
 static void prefix_fold(struct prefix *p)
 {
 	if (p->family != AF_INET6 || p->len < 96 ||
-	    memcmp(p->bytes, mapped_start, sizeof(mapped_start)))
+	    memcmp(p->bytes, mapped_start, sizeof(mapped_start)) != 0)
 		return;
 	p->family = AF_INET;
 	p->len -= 96;
@@ -108,7 +108,7 @@ bool prefix_contains(const struct prefix *outer, const struct prefix *inner)
 	unsigned int whole = outer->len / 8, rest = outer->len % 8;
 
 	if (outer->family != inner->family || outer->len > inner->len ||
-	    memcmp(outer->bytes, inner->bytes, whole))
+	    memcmp(outer->bytes, inner->bytes, whole) != 0)
 		return false;
 	return !rest || !((outer->bytes[whole] ^ inner->bytes[whole]) >> (8 - rest));
 }

@@ -119,8 +119,8 @@ static void check_section_twice(const char *name, struct outline_section *sectio
 				struct diags *d)
 {
 	for (size_t j = 0; j < i; j++) {
-		if (strcmp(sections[i].kind, sections[j].kind) ||
-		    strcmp(sections[i].title, sections[j].title))
+		if (strcmp(sections[i].kind, sections[j].kind) != 0 ||
+		    strcmp(sections[i].title, sections[j].title) != 0)
 			continue;
 		diag_error(d, name, sections[i].place.line,
 			   "%s \"%.*s\" is given twice, first in line %d", sections[i].kind, SHOWN,
@@ -138,7 +138,7 @@ static void check_option_twice(const char *name, struct outline_option *options,
 		if (options[i].section >= 0 && options[i].section != options[j].section)
 			return;
 		if (options[i].section != options[j].section ||
-		    strcmp(options[i].name, options[j].name))
+		    strcmp(options[i].name, options[j].name) != 0)
 			continue;
 		diag_error(d, name, options[i].place.line,
 			   "option \"%.*s\" is given twice, first in line %d", SHOWN,

@@ -9,21 +9,18 @@
 static int diag_append(struct diags *d, enum diag_kind kind, const char *file, int line,
 		       const char *fmt, va_list ap)
 {
-	_cleanup_free_ char *name = strdup(file);
-	_cleanup_free_ char *text = NULL;
+	struct diag *diag;
+	char *text;
 
-	if (!name || vasprintf(&text, fmt, ap) < 0) {
-		text = NULL; /* undefined after a failure */
+	if (ARRAY_RESERVE(&d->items, &d->cap, d->n) || vasprintf(&text, fmt, ap) < 0)
+		return -1;
+	diag = &d->items[d->n];
+	*diag = (struct diag){.kind = kind, .file = strdup(file), .line = line, .text = text};
+	if (!diag->file) {
+		free(text);
 		return -1;
 	}
-	if (ARRAY_RESERVE(&d->items, &d->cap, d->n))
-		return -1;
-	d->items[d->n++] = (struct diag){
-		.kind = kind,
-		.file = take_ptr(&name),
-		.line = line,
-		.text = take_ptr(&text),
-	};
+	d->n++;
 	return 0;
 }
 

@@ -27,7 +27,7 @@ int num_parse(const char *text, size_t n, unsigned long max, unsigned long *out)
 static int port_parse(const char *text, size_t n, uint16_t *out, struct why *why)
 {
 	int shown = n > 32 ? 32 : (int)n;
-	unsigned long value;
+	unsigned long value = 0;
 	int err = num_parse(text, n, UINT16_MAX, &value);
 
 	if (err == -ERANGE)
@@ -44,7 +44,7 @@ static int range_parse(const char *text, size_t n, struct port_range *out, struc
 {
 	const char *dash = memchr(text, '-', n);
 	size_t first = dash ? (size_t)(dash - text) : n;
-	struct port_range range;
+	struct port_range range = {0};
 	int err;
 
 	err = port_parse(text, first, &range.lo, why);

@@ -137,14 +137,18 @@ static int scan_token(struct scanner *s, struct token *out)
 {
 	int err = skip_blanks(s);
 
-	*out = (struct token){.kind = TOKEN_END, .place = {.start = s->at, .line = s->line}};
+	*out = (struct token){
+		.kind = TOKEN_END,
+		.start = s->at,
+		.place = {.start = s->at, .line = s->line},
+	};
 	if (err || !*s->at)
 		return err;
 	if (*s->at == '"' || *s->at == '\'')
 		return scan_string(s, out);
 	if (!strchr("{}=,", *s->at))
 		return scan_word(s, out);
-	out->kind = *s->at++;
+	out->kind = (unsigned char)*s->at++;
 	return 0;
 }
 

@@ -19,7 +19,7 @@ static bool line_parse(const char *line, size_t n, struct prefix *out)
 	char address[ADDRESS_SIZE];
 	size_t start = strlen(KEYWORD), len;
 
-	if (n <= start || strncmp(line, KEYWORD, start) || !strchr(" \t", line[start]))
+	if (n <= start || strncmp(line, KEYWORD, start) != 0 || !strchr(" \t", line[start]))
 		return false;
 	while (start < n && strchr(" \t", line[start]))
 		start++;

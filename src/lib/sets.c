@@ -127,7 +127,7 @@ static int expand_name(struct walk *x, const char *name)
 	if (b)
 		return strcmp(name, "local") ? expand_builtin(x, b) : expand_local(x);
 	for (size_t i = 0; i < x->policy->nsets; i++) {
-		if (strcmp(x->policy->sets[i].name, name))
+		if (strcmp(x->policy->sets[i].name, name) != 0)
 			continue;
 		if (x->progress[i] != UNSEEN)
 			return x->progress[i] == OPEN ? -ELOOP : 0;

@@ -10,7 +10,7 @@
 
 int tempdir_make(struct tempdir *dir)
 {
-	snprintf(dir->path, sizeof(dir->path), "/tmp/cgnet-unit.XXXXXX");
+	*dir = (struct tempdir){"/tmp/cgnet-unit.XXXXXX"};
 	return mkdtemp(dir->path) ? 0 : -1;
 }
 
@@ -23,9 +23,13 @@ const char *tempdir_path(const struct tempdir *dir, const char *name, char path[
 int tempdir_write(const struct tempdir *dir, const char *name, const char *text, mode_t mode)
 {
 	char path[PATH_MAX];
-	_cleanup_fclose_ FILE *f = fopen(tempdir_path(dir, name, path), "w");
+	FILE *f = fopen(tempdir_path(dir, name, path), "w");
+	int err;
 
-	if (!f || fputs(text, f) < 0 || fflush(f))
+	if (!f)
+		return -1;
+	err = fputs(text, f) < 0;
+	if (fclose(f) || err)
 		return -1;
 	return chmod(path, mode);
 }
