@@ -83,7 +83,7 @@ pid_t launch(const struct session *s, const struct opts *o, const struct signals
 	case -ENODEV:
 		return why_set(why, -EAGAIN, "%s: removed at once by others", s->dir);
 	case -ENOENT:
-		/* The same a moment later; the second is for good, but looks no different. */
+		/* A removed cgroup may say this as well; so does one that is out of sight. */
 		return why_set(why, -EAGAIN,
 			       "%s: removed at once by others, or not in this cgroup namespace",
 			       s->dir);

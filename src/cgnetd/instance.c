@@ -165,7 +165,7 @@ int instance_info(const struct instance *in, struct cgnet_info *out, struct why 
 
 static int is_class(const struct dirent *entry)
 {
-	return entry->d_name[0] >= 'a' && entry->d_name[0] <= 'z';
+	return entry->d_type == DT_DIR && entry->d_name[0] >= 'a' && entry->d_name[0] <= 'z';
 }
 
 int instance_each_class(const struct instance *in, int (*visit)(const char *name, void *arg),

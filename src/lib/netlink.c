@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <libmnl/libmnl.h>
+#include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
@@ -18,6 +19,8 @@
 
 struct dump {
 	struct facts *facts;
+	int *tunnels; /* devices without neighbours, by index */
+	size_t ntunnels, cap;
 	int err; /* of the callback */
 };
 
@@ -87,8 +90,32 @@ static bool read_addr(const struct nlmsghdr *msg, struct dump *dump)
 	return add(dump, &dump->facts->onlink, &peer);
 }
 
+/*
+ * A VPN device has no neighbours: a route over it says what the tunnel carries, which for a full
+ * tunnel that spares the private ranges is the internet in many parts.
+ */
+static bool read_link(const struct nlmsghdr *msg, struct dump *dump)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(msg);
+
+	if (!(link->ifi_flags & (IFF_POINTOPOINT | IFF_NOARP | IFF_LOOPBACK)))
+		return true;
+	dump->err = ARRAY_RESERVE(&dump->tunnels, &dump->cap, dump->ntunnels);
+	if (!dump->err)
+		dump->tunnels[dump->ntunnels++] = link->ifi_index;
+	return !dump->err;
+}
+
+static bool has_neighbours(const struct dump *dump, int ifindex)
+{
+	for (size_t i = 0; i < dump->ntunnels; i++)
+		if (dump->tunnels[i] == ifindex)
+			return false;
+	return true;
+}
+
 /* True if a nexthop of a multipath route leads straight to the link. */
-static bool nexthop_onlink(const struct rtnexthop *hop)
+static bool nexthop_onlink(const struct dump *dump, const struct rtnexthop *hop)
 {
 	const struct nlattr *attr = (const struct nlattr *)RTNH_DATA(hop);
 	int left = (int)hop->rtnh_len - (int)RTNH_LENGTH(0);
@@ -100,16 +127,16 @@ static bool nexthop_onlink(const struct rtnexthop *hop)
 			return false;
 		left -= MNL_ALIGN(mnl_attr_get_len(attr));
 	}
-	return hop->rtnh_ifindex != LO_IFINDEX;
+	return has_neighbours(dump, hop->rtnh_ifindex);
 }
 
-static bool multipath_onlink(const struct nlattr *multipath)
+static bool multipath_onlink(const struct dump *dump, const struct nlattr *multipath)
 {
 	const struct rtnexthop *hop = mnl_attr_get_payload(multipath);
 	int left = mnl_attr_get_payload_len(multipath);
 
 	while (RTNH_OK(hop, left)) {
-		if (nexthop_onlink(hop))
+		if (nexthop_onlink(dump, hop))
 			return true;
 		left -= RTNH_ALIGN(hop->rtnh_len);
 		hop = RTNH_NEXT(hop);
@@ -121,14 +148,15 @@ static bool multipath_onlink(const struct nlattr *multipath)
  * Without a gateway the neighbour itself is asked for. The scope says the same of v4, but can be
  * set to anything, and v6 has none.
  */
-static bool route_onlink(const struct rtmsg *rtm, const struct nlattr *const *of)
+static bool route_onlink(const struct dump *dump, const struct rtmsg *rtm,
+			 const struct nlattr *const *of)
 {
 	if (rtm->rtm_type != RTN_UNICAST)
 		return false;
 	if (of[RTA_MULTIPATH])
-		return multipath_onlink(of[RTA_MULTIPATH]);
+		return multipath_onlink(dump, of[RTA_MULTIPATH]);
 	return !of[RTA_GATEWAY] && !of[RTA_VIA] && of[RTA_OIF] &&
-	       mnl_attr_get_u32(of[RTA_OIF]) != LO_IFINDEX;
+	       has_neighbours(dump, (int)mnl_attr_get_u32(of[RTA_OIF]));
 }
 
 static bool read_route(const struct nlmsghdr *msg, struct dump *dump)
@@ -148,7 +176,7 @@ static bool read_route(const struct nlmsghdr *msg, struct dump *dump)
 		list = &dump->facts->host;
 	else if (rtm->rtm_type == RTN_BROADCAST)
 		list = &dump->facts->broadcast;
-	else if (route_onlink(rtm, of))
+	else if (route_onlink(dump, rtm, of))
 		list = &dump->facts->onlink;
 	if (!list)
 		return true;
@@ -161,8 +189,11 @@ static int read_message(const struct nlmsghdr *msg, void *arg)
 {
 	bool ok = true;
 
-	if (msg->nlmsg_type == RTM_NEWADDR &&
-	    mnl_nlmsg_get_payload_len(msg) >= sizeof(struct ifaddrmsg))
+	if (msg->nlmsg_type == RTM_NEWLINK &&
+	    mnl_nlmsg_get_payload_len(msg) >= sizeof(struct ifinfomsg))
+		ok = read_link(msg, arg);
+	else if (msg->nlmsg_type == RTM_NEWADDR &&
+		 mnl_nlmsg_get_payload_len(msg) >= sizeof(struct ifaddrmsg))
 		ok = read_addr(msg, arg);
 	else if (msg->nlmsg_type == RTM_NEWROUTE &&
 		 mnl_nlmsg_get_payload_len(msg) >= sizeof(struct rtmsg))
@@ -172,15 +203,19 @@ static int read_message(const struct nlmsghdr *msg, void *arg)
 
 static int send_dump(struct mnl_socket *nl, uint16_t type, uint8_t family, unsigned int seq)
 {
-	char buf[MNL_NLMSG_HDRLEN + MNL_ALIGN(sizeof(struct rtmsg))]
+	char buf[MNL_NLMSG_HDRLEN + MNL_ALIGN(sizeof(struct ifinfomsg))]
 		__attribute__((aligned(MNL_ALIGNTO))) = {0};
 	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
 
 	msg->nlmsg_type = type;
 	msg->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	msg->nlmsg_seq = seq;
-	/* Both headers start with the family. */
-	if (type == RTM_GETADDR) {
+	/* Each header starts with the family. */
+	if (type == RTM_GETLINK) {
+		struct ifinfomsg *link = mnl_nlmsg_put_extra_header(msg, sizeof(*link));
+
+		link->ifi_family = family;
+	} else if (type == RTM_GETADDR) {
 		struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(msg, sizeof(*ifa));
 
 		ifa->ifa_family = family;
@@ -215,6 +250,7 @@ static int run_dumps(struct mnl_socket *nl, unsigned int seq, struct dump *dump)
 		uint16_t type;
 		uint8_t family;
 	} asked[] = {
+		{RTM_GETLINK, AF_UNSPEC},
 		{RTM_GETADDR, AF_UNSPEC},
 		{RTM_GETROUTE, AF_INET},
 		{RTM_GETROUTE, AF_INET6},
@@ -242,6 +278,7 @@ static int try_read(struct facts *out, unsigned int seq)
 	if (!err)
 		err = run_dumps(nl, seq, &dump);
 	mnl_socket_close(nl);
+	free(dump.tunnels);
 	return err;
 }
 

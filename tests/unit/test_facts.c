@@ -120,6 +120,12 @@ static const char setup[] =
 	"ip route add unreachable 10.16.0.0/16\n"
 	"ip -6 route add unreachable 2001:db8:16::/48\n"
 	"ip route add 10.17.0.0/16 dev lo\n"
+	/* A tunnel has no neighbours, where there are tunnels. */
+	"if ip tuntap add vpn0 mode tun 2>/dev/null; then\n"
+	"ip link set vpn0 up\n"
+	"ip route add 11.0.0.0/8 dev vpn0\n"
+	"ip -6 route add 2001:db8:18::/48 dev vpn0\n"
+	"fi\n"
 	/* Full tunnels, whole and in halves, and a transparent proxy. */
 	"ip route add default dev lan0 table 99\n"
 	"ip -6 route add default dev lan0 table 99\n"
