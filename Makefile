@@ -15,6 +15,9 @@ VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
 LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd
 LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev
+# Used by what runs in the build only.
+GENLIBS	:= libseccomp
+GENDEB	:= libseccomp-dev
 
 # SAN=1 builds everything with ASan and UBSan, in a directory of its own.
 ifdef SAN
@@ -44,7 +47,8 @@ BPF_CFLAGS = -target bpf -O2 -g -Wall -Wextra -Werror -Iinclude -Ivmlinux \
 
 lib_src	  := $(wildcard src/lib/*.c)
 cgnetd_src := $(wildcard src/cgnetd/*.c)
-run_src	  := $(wildcard src/cgnet-run/*.c)
+gen_src	  := src/cgnet-run/seccomp_gen.c
+run_src	  := $(filter-out $(gen_src),$(wildcard src/cgnet-run/*.c))
 unit_src  := $(wildcard tests/unit/*.c)
 live_src  := $(wildcard tests/live/*.c)
 bench_src := $(wildcard tests/bench/*.c)
@@ -55,13 +59,14 @@ obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@echo '$(1)' $(patsubst $(BUILD)/%,%,$@))
 
-.PHONY: all check live fuzz bench lint format install uninstall clean help deps
+.PHONY: all check live matrix fuzz bench lint format install uninstall clean help deps
 all: $(BUILD)/cgnetd $(BUILD)/cgnet-run
 
 help:
 	@echo 'make            builds build/cgnetd and build/cgnet-run (SAN=1: in build-san, with ASan and UBSan)'
 	@echo 'make check      unit tests; needs no privilege'
 	@echo 'make live       live tests: real connects in a network namespace; needs root'
+	@echo 'make matrix     attacks a session in every way known; writes build/matrix.md; needs root'
 	@echo 'make fuzz       builds the fuzzers; ci/fuzz runs them for a bounded time'
 	@echo 'make bench      builds the benchmarks; ci/bench runs them'
 	@echo 'make lint       clang-format, clang-tidy, cppcheck, shellcheck'
@@ -74,21 +79,23 @@ help:
 $(BUILD)/deps.ok: Makefile
 	@missing=; \
 	for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
-	set -- $(LIBDEB); \
-	for l in $(LIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
+	set -- $(LIBDEB) $(GENDEB); \
+	for l in $(LIBS) $(GENLIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
 	if [ -n "$$missing" ]; then echo "missing:$$missing (sudo ci/deps installs all)" >&2; exit 1; fi
 	@mkdir -p $(@D) && touch $@
 
-$(BUILD)/cgnet.bpf.o: bpf/cgnet.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h) $(BUILD)/deps.ok
+$(BUILD)/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h) $(BUILD)/deps.ok
 	$(call say,BPF )
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(BUILD)/cgnet.skel.h: $(BUILD)/cgnet.bpf.o
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(call say,GEN )
-	$(Q)$(BPFTOOL) gen skeleton $< name cgnet > $@.tmp && mv $@.tmp $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.tmp && mv $@.tmp $@
 
-# Whatever includes the skeleton waits for it; dependency files take over after the first build.
-$(call obj,$(cgnetd_src)): | $(BUILD)/cgnet.skel.h
+skeletons := $(patsubst bpf/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard bpf/*.bpf.c))
+
+# Whatever includes a skeleton waits for it; dependency files take over after the first build.
+$(call obj,$(cgnetd_src)): | $(skeletons)
 
 $(BUILD)/%.o: %.c $(BUILD)/deps.ok
 	$(call say,CC  )
@@ -102,6 +109,17 @@ $(BUILD)/libcgnet.a: $(call obj,$(lib_src))
 $(BUILD)/cgnetd: $(call obj,$(cgnetd_src)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -o $@
+
+# The seccomp filters of cgnet-run, which so needs no library for them.
+$(BUILD)/seccomp_gen: $(call obj,$(gen_src))
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $$($(PKG_CONFIG) --libs $(GENLIBS)) -o $@
+
+$(BUILD)/seccomp_filter.h: $(BUILD)/seccomp_gen
+	$(call say,GEN )
+	$(Q)$< > $@.tmp && mv $@.tmp $@
+
+$(call obj,$(run_src) tests/unit/test_filter.c): | $(BUILD)/seccomp_filter.h
 
 # Of the library it takes files that need nothing but libc.
 $(BUILD)/cgnet-run: $(call obj,$(run_src)) $(BUILD)/libcgnet.a
@@ -120,6 +138,28 @@ $(live_bin) $(bench_bin): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -o $@
 
+# The matrix's attacks, and what they meet; two of them without a C library, or below 4 GiB.
+matrix_dir := $(BUILD)/tests/matrix
+matrix_bin := $(addprefix $(matrix_dir)/,attack outside bare int80)
+attack_src := $(addprefix tests/matrix/,attack.c net.c header.c socket.c own.c leave.c mount.c trace.c \
+	      unix.c undo.c)
+$(matrix_dir)/attack: $(call obj,$(attack_src))
+$(matrix_dir)/outside: $(call obj,$(wildcard tests/matrix/outside*.c))
+$(matrix_dir)/attack $(matrix_dir)/outside:
+	$(call say,LINK)
+	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ -o $@
+
+$(matrix_dir)/bare: tests/matrix/bare.c
+	$(call say,CC  )
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -ffreestanding -fno-stack-protector -fno-pie -no-pie -nostdlib \
+		-static $< -o $@
+
+$(matrix_dir)/int80: tests/matrix/int80.c tests/live/sock.h
+	$(call say,CC  )
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -D_GNU_SOURCE -fno-pie -no-pie -static $< -o $@
+
 # The fuzzers are built with clang from the library's sources.
 fuzz_bin := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 $(fuzz_bin): $(BUILD)/%: %.c $(lib_src) $(wildcard src/lib/*.h include/*.h) $(BUILD)/deps.ok
@@ -135,11 +175,14 @@ check: $(BUILD)/unit
 live: all $(live_bin)
 	tests/live/run
 
+matrix: all $(live_bin) $(matrix_bin)
+	tests/matrix/run
+
 fuzz: $(fuzz_bin)
 
 bench: all $(bench_bin)
 
-lint: $(BUILD)/cgnet.skel.h
+lint: $(skeletons) $(BUILD)/seccomp_filter.h
 	ci/lint
 
 format:

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Entry points; what they do is in flow.bpf.h and verdict.bpf.h. */
-#include "verdict.bpf.h"
+/* Entry points; what they do is in one header a layer. */
+#include "create.bpf.h"
+#include "skb.bpf.h"
+#include "sock_addr.bpf.h"
 
 SEC("cgroup/connect4")
 int connect4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return verdict(CGNET_LAYER_CONNECT, flow_from_addr4(&f, ctx), &f);
+	return on_connect(ctx, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/connect6")
@@ -15,7 +17,7 @@ int connect6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return verdict(CGNET_LAYER_CONNECT, flow_from_addr6(&f, ctx), &f);
+	return on_connect(ctx, flow_from_addr6(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg4")
@@ -23,7 +25,7 @@ int sendmsg4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return verdict(CGNET_LAYER_SENDMSG, flow_from_addr4(&f, ctx), &f);
+	return on_sendmsg(ctx, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg6")
@@ -31,7 +33,25 @@ int sendmsg6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return verdict(CGNET_LAYER_SENDMSG, flow_from_addr6(&f, ctx), &f);
+	return on_sendmsg(ctx, flow_from_addr6(&f, ctx), &f);
+}
+
+SEC("cgroup/sock_create")
+int create(struct bpf_sock *ctx)
+{
+	return on_create(ctx);
+}
+
+SEC("cgroup_skb/egress")
+int egress(struct __sk_buff *skb)
+{
+	return on_egress(skb);
+}
+
+SEC("cgroup_skb/ingress")
+int ingress(struct __sk_buff *skb)
+{
+	return on_ingress(skb);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

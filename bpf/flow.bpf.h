@@ -11,6 +11,7 @@
 
 #include <linux/bpf.h>
 #include <linux/in.h>
+#include <linux/in6.h>
 
 #include "match.bpf.h"
 
@@ -25,7 +26,27 @@ struct flow {
 	__u8 proto; /* folded: ICMPv6 is ICMP */
 	bool has4;
 	bool has6;
+
+	/* The other end, where a packet shows it; else zero. */
+	__be32 src4;
+	__be32 src6[4];
+	__u16 src_port; /* host byte order */
 };
+
+/* Carries a v4 address: what is said of this host's v4 addresses does not hold for it. */
+static __always_inline bool flow_is_carried(const struct flow *f)
+{
+	return f->has6 && f->has4;
+}
+
+/* The destination in sixteen bytes, v4 as mapped. */
+static __always_inline void flow_address(const struct flow *f, __be32 out[4])
+{
+	out[0] = f->has6 ? f->v6[0] : 0;
+	out[1] = f->has6 ? f->v6[1] : 0;
+	out[2] = f->has6 ? f->v6[2] : bpf_htonl(0xffff);
+	out[3] = f->has6 ? f->v6[3] : f->v4;
+}
 
 static __always_inline void flow_set4(struct flow *f, __be32 addr)
 {

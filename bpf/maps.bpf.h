@@ -19,7 +19,7 @@
 volatile __u32 cgnet_generation SEC(".data.generation") = 0;
 
 /* Templates: `load` makes one of each for every policy, sized to fit, and puts it in a slot. */
-struct deny4 {
+struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
@@ -27,7 +27,7 @@ struct deny4 {
 	__type(value, struct cgnet_prefix);
 } deny4 SEC(".maps");
 
-struct deny6 {
+struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
@@ -36,7 +36,7 @@ struct deny6 {
 } deny6 SEC(".maps");
 
 /* BPF_F_INNER_MAP lets the slots hold arrays of different sizes (5.10). */
-struct ports {
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_INNER_MAP);
 	__uint(max_entries, 1);
@@ -44,26 +44,89 @@ struct ports {
 	__type(value, struct cgnet_port);
 } ports SEC(".maps");
 
+/* What a slot may hold. By size: clang 14 loses types that are named only inside an outer map. */
+#define SLOT_OF(map_type, flags, key, value)                                                       \
+	struct {                                                                                   \
+		__uint(type, map_type);                                                            \
+		__uint(map_flags, flags);                                                          \
+		__uint(max_entries, 1);                                                            \
+		__uint(key_size, sizeof(key));                                                     \
+		__uint(value_size, sizeof(value));                                                 \
+	}
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, struct deny4);
+	__array(values, SLOT_OF(BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct cgnet_key4,
+				struct cgnet_prefix));
 } slots4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, struct deny6);
+	__array(values, SLOT_OF(BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct cgnet_key6,
+				struct cgnet_prefix));
 } slots6 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, struct ports);
+	__array(values, SLOT_OF(BPF_MAP_TYPE_ARRAY, BPF_F_INNER_MAP, __u32, struct cgnet_port));
 } slots_ports SEC(".maps");
+
+/* Indexed by the slot: the options switch with the rules. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CGNET_SLOTS);
+	__type(key, __u32);
+	__type(value, struct cgnet_settings);
+} settings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, struct cgnet_unix_name);
+	__type(value, __u8);
+} unix_names SEC(".maps");
+
+/* What is known of a socket; copied to the sockets that a listener accepts. */
+struct cgnet_socket {
+	__u64 session;	/* cgroup id of the session that made it; 0 for none */
+	__u64 checked;	/* generation << 32 | seq under which the destination below was allowed */
+	__be32 addr[4]; /* what it is connected to, v4 as mapped; only connect writes it */
+	__u32 seq;	/* one more for every connect */
+	__u16 port;	/* host byte order */
+	__u8 connected; /* it called connect, so it was not accepted */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct cgnet_socket);
+} sockets SEC(".maps");
+
+/* To whom an unconnected UDP socket spoke last, for "inbound = deny". */
+#define CGNET_PEERS 4
+
+struct cgnet_peers {
+	struct {
+		__be32 addr[4]; /* v4 as mapped */
+		__u32 port;	/* host byte order */
+	} peer[CGNET_PEERS];
+	__u32 next;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct cgnet_peers);
+} peers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -79,10 +79,17 @@ static __always_inline __u8 proto_fold(__u8 proto)
 	return proto == 58 ? 1 : proto;
 }
 
-/* True if entry covers a folded protocol and a port; ICMP comes with port 0. */
-static __always_inline bool port_matches(const struct cgnet_port *entry, __u8 proto, __u16 port)
+/*
+ * True if entry covers a folded protocol and a port; ICMP comes with port 0. Without a branch but
+ * the last, so that the verifier's walk through a loop of these stays short.
+ */
+static __always_inline bool port_matches(const struct cgnet_port *entry, __u32 proto, __u32 port)
 {
-	return (!entry->proto || entry->proto == proto) && port >= entry->lo && port <= entry->hi;
+	__u32 any_mask = (0u - entry->proto) >> 8 & 0xff; /* 0 where every protocol matches */
+	__u64 width = entry->hi - entry->lo;
+	__u64 above = port - entry->lo; /* huge below lo */
+
+	return !(((proto ^ entry->proto) & any_mask) | (width - above) >> 63);
 }
 
 #endif

@@ -6,12 +6,28 @@
 #include "flow.bpf.h"
 #include "maps.bpf.h"
 
+/* The policy in force, as read once at the start of a program. */
+struct policy {
+	__u32 generation;
+	__u32 slot;
+	const struct cgnet_settings *settings; /* NULL denies everything */
+};
+
 /* What decided; the zero value denies. */
 struct decision {
 	enum cgnet_verdict verdict;
 	__u32 rule;
 	__u8 flags; /* of the prefix that matched */
 };
+
+static __always_inline struct policy policy_now(void)
+{
+	struct policy p = {.generation = cgnet_generation};
+
+	p.slot = p.generation % CGNET_SLOTS;
+	p.settings = bpf_map_lookup_elem(&settings, &p.slot);
+	return p;
+}
 
 static __always_inline const struct cgnet_prefix *lookup4(__u32 slot, __be32 addr)
 {
@@ -31,35 +47,35 @@ static __always_inline const struct cgnet_prefix *lookup6(__u32 slot, const __be
 	return trie ? bpf_map_lookup_elem(trie, &key) : NULL;
 }
 
-/* The first of the prefix's port entries that matches decides, else the prefix does. */
-static __always_inline void scan_ports(__u32 slot, const struct cgnet_prefix *prefix,
-				       const struct flow *f, struct decision *d)
+/* What scan_ports() returns. */
+#define SCAN_NO_MATCH 0xffffffff
+#define SCAN_VERDICT  1 /* bit 0; the rule is above it */
+
+/*
+ * The first of the port entries that matches decides. A function of its own, and of numbers only,
+ * so that the verifier walks the loop once and not once for every state around the call.
+ */
+__noinline __u32 scan_ports(__u32 slot, __u32 first, __u32 n, __u32 proto, __u32 port)
 {
 	void *ports = bpf_map_lookup_elem(&slots_ports, &slot);
 
-	if (!ports) {
-		d->verdict = CGNET_DENY;
-		return;
-	}
-	for (__u32 i = 0; i < CGNET_PORTS_PER_PREFIX && i < prefix->nports; i++) {
-		__u32 index = prefix->first_port + i;
+	for (__u32 i = 0; ports && i < CGNET_PORTS_PER_PREFIX && i < n; i++) {
+		__u32 index = first + i;
 		const struct cgnet_port *entry = bpf_map_lookup_elem(ports, &index);
 
-		if (!entry) {
-			d->verdict = CGNET_DENY;
-			return;
-		}
-		if (port_matches(entry, f->proto, f->port)) {
-			d->verdict = entry->verdict;
-			d->rule = entry->rule;
-			return;
-		}
+		if (!entry)
+			return CGNET_DENY;
+		if (port_matches(entry, proto, port))
+			return entry->rule << 1 | (entry->verdict & SCAN_VERDICT);
 	}
+	return ports ? SCAN_NO_MATCH : CGNET_DENY;
 }
 
 static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix,
 				  const struct flow *f, struct decision *d)
 {
+	__u32 found;
+
 	if (!prefix) {
 		d->verdict = CGNET_DENY;
 		return;
@@ -67,26 +83,60 @@ static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix,
 	d->verdict = prefix->verdict;
 	d->rule = prefix->rule;
 	d->flags = prefix->flags;
-	if (prefix->nports)
-		scan_ports(slot, prefix, f, d);
+	if (!prefix->nports)
+		return;
+	found = scan_ports(slot, prefix->first_port, prefix->nports, f->proto, f->port);
+	if (found != SCAN_NO_MATCH) {
+		d->verdict = found & SCAN_VERDICT;
+		d->rule = found >> 1;
+	}
 }
 
-/* Denied if any form of the destination is. The generation is read once for all lookups. */
-static __always_inline void decide(const struct flow *f, struct decision *d)
+/* Denied if any form of the destination is; the form that denies says why, else the first. */
+static __always_inline void decide(const struct policy *p, const struct flow *f, struct decision *d)
 {
-	__u32 slot = cgnet_generation % CGNET_SLOTS;
+	struct decision carried = {.verdict = CGNET_DENY};
 
-	if (f->has6)
-		judge(slot, lookup6(slot, f->v6), f, d);
-	if (f->has4 && (!f->has6 || d->verdict == CGNET_ALLOW))
-		judge(slot, lookup4(slot, f->v4), f, d);
+	if (!p->settings || (!f->has4 && !f->has6))
+		return;
+	if (!f->has6) {
+		judge(p->slot, lookup4(p->slot, f->v4), f, d);
+		return;
+	}
+	judge(p->slot, lookup6(p->slot, f->v6), f, d);
+	if (!f->has4 || d->verdict != CGNET_ALLOW)
+		return;
+	judge(p->slot, lookup4(p->slot, f->v4), f, &carried);
+	if (carried.verdict != CGNET_ALLOW)
+		*d = carried;
+}
+
+/* Denied, but for the session's own servers: whoever asks has to look who listens there. */
+static __always_inline bool is_up_to_listener(const struct policy *p, const struct flow *f,
+					      const struct decision *d)
+{
+	return d->verdict == CGNET_DENY && (d->flags & CGNET_THIS_HOST) &&
+	       !(d->flags & CGNET_SENTINEL) && !flow_is_carried(f) && p->settings &&
+	       p->settings->loopback == CGNET_LOOPBACK_SESSION;
+}
+
+/*
+ * Layers that see the same call again, or no destination, count denials only: "allowed" is the
+ * number of calls that named a destination and went on.
+ */
+static __always_inline bool counts_allowed(__u32 layer)
+{
+	return layer == CGNET_LAYER_CONNECT || layer == CGNET_LAYER_SENDMSG;
 }
 
 /* Atomic, since a program may be preempted by another on the same CPU, and counts are exact. */
 static __always_inline void count(__u32 layer, const struct decision *d)
 {
-	struct cgnet_counts *c = bpf_map_lookup_elem(&counters, &layer);
+	struct cgnet_counts *c;
 
+	if (d->verdict == CGNET_ALLOW && !counts_allowed(layer))
+		return;
+	c = bpf_map_lookup_elem(&counters, &layer);
 	if (!c)
 		return;
 	if (d->verdict == CGNET_ALLOW)
@@ -95,17 +145,6 @@ static __always_inline void count(__u32 layer, const struct decision *d)
 		__sync_fetch_and_add(&c->selftest, 1);
 	else
 		__sync_fetch_and_add(&c->denied, 1);
-}
-
-/* 1 lets the call go on, 0 makes it fail with EPERM. known: whether f could be filled. */
-static __always_inline int verdict(__u32 layer, bool known, const struct flow *f)
-{
-	struct decision d = {.verdict = CGNET_DENY};
-
-	if (known)
-		decide(f, &d);
-	count(layer, &d);
-	return d.verdict == CGNET_ALLOW;
 }
 
 #endif

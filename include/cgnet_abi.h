@@ -25,16 +25,16 @@
 #define CGNET_FILE_SIZE 256
 
 /* Port entries scanned for one prefix; more in one prefix are refused when a policy is compiled. */
-#define CGNET_PORTS_PER_PREFIX 128
+#define CGNET_PORTS_PER_PREFIX 64
 
 /*
  * What every class denies and no rule can allow; `load` tries them to prove that a class is
- * enforced. 0.67.71.78 lies in "this network", to which Linux sends nothing, 100::6367:6e65 in the
- * discard-only block (RFC 6666).
+ * enforced. 240.67.71.78 lies in the block reserved since RFC 1112, which nobody has, and
+ * 100::6367:6e65 in the discard-only block (RFC 6666).
  */
 #define CGNET_SENTINEL4                                                                            \
 	{                                                                                          \
-		0, 67, 71, 78                                                                      \
+		240, 67, 71, 78                                                                    \
 	}
 #define CGNET_SENTINEL6                                                                            \
 	{                                                                                          \
@@ -98,16 +98,67 @@ struct cgnet_rule {
 	__u32 line;
 };
 
+#define CGNET_SENTINEL_PROTO 253
+
+/* What "loopback = ..." says of destinations on this host that no rule allows by name. */
+enum cgnet_loopback {
+	CGNET_LOOPBACK_DENY = 0,
+	CGNET_LOOPBACK_SESSION = 1, /* the session's own servers */
+	CGNET_LOOPBACK_ALLOW = 2,   /* the rules alone decide */
+};
+
+/* Bits of cgnet_settings.protocols: what a socket may be made for. */
+enum cgnet_protocol {
+	CGNET_PROTO_TCP = 1, /* MPTCP too */
+	CGNET_PROTO_UDP = 2,
+	CGNET_PROTO_ICMP = 4, /* ping sockets, both families */
+	CGNET_PROTO_UDPLITE = 8,
+	CGNET_PROTO_SCTP = 16,
+	CGNET_PROTO_DCCP = 32,
+	CGNET_PROTO_RAW = 64, /* SOCK_RAW, whatever the protocol */
+};
+
+/* Bits of cgnet_settings.flags. */
+enum cgnet_setting {
+	CGNET_INBOUND_DENY = 1, /* nobody outside the session connects in */
+	CGNET_UNIX_NONE = 2,	/* no Unix socket is reached but the names allowed */
+};
+
+/* Value of settings, one for each slot: the class's options. */
+struct cgnet_settings {
+	enum cgnet_loopback loopback;
+	__u32 protocols; /* enum cgnet_protocol */
+	__u32 flags;	 /* enum cgnet_setting */
+};
+
+/* Key of unix_names: an abstract name that "unix = none" leaves reachable. Zero behind the name. */
+struct cgnet_unix_name {
+	__u32 slot;
+	__u32 len;	/* of name, without the leading NUL of the address */
+	char name[108]; /* sun_path has 108 bytes */
+};
+
+/* What `load` knows before the programs are verified: constants to the verifier. */
+struct cgnet_config {
+	__u64 class_cgroup;   /* id of the class's cgroup; a session is a child of it */
+	__u32 has_set_retval; /* bpf_set_retval() in sock_addr programs (5.18) */
+	__u32 pad;
+};
+
 /* Keys of counters. */
 enum cgnet_layer {
 	CGNET_LAYER_CONNECT = 0,
 	CGNET_LAYER_SENDMSG = 1,
+	CGNET_LAYER_CREATE = 2,
+	CGNET_LAYER_EGRESS = 3,
+	CGNET_LAYER_INGRESS = 4,
+	CGNET_LAYER_UNIX = 5,
 	CGNET_LAYERS,
 };
 
 /* Value of counters, one per CPU. */
 struct cgnet_counts {
-	__u64 allowed;
+	__u64 allowed; /* in the layers connect and sendmsg only */
 	__u64 denied;
 	__u64 selftest; /* denied on the sentinel address */
 };
@@ -118,6 +169,8 @@ _Static_assert(sizeof(struct cgnet_key6) == 20, "LPM key without padding");
 _Static_assert(sizeof(struct cgnet_prefix) == 16, "value without padding");
 _Static_assert(sizeof(struct cgnet_port) == 16, "value without padding");
 _Static_assert(sizeof(struct cgnet_rule) == CGNET_RULE_SIZE + CGNET_FILE_SIZE + 4, "no padding");
+_Static_assert(sizeof(struct cgnet_settings) == 12, "value without padding");
+_Static_assert(sizeof(struct cgnet_unix_name) == 116, "key without padding");
 _Static_assert(offsetof(struct cgnet_prefix, prefixlen) == 14, "layout");
 #endif
 

@@ -38,18 +38,35 @@ enum cgnet_hook {
 	CGNET_HOOK_CONNECT6,
 	CGNET_HOOK_SENDMSG4,
 	CGNET_HOOK_SENDMSG6,
+	CGNET_HOOK_CREATE,
+	CGNET_HOOK_EGRESS,
+	CGNET_HOOK_INGRESS,
+	CGNET_HOOK_CONNECT_UNIX,
+	CGNET_HOOK_SENDMSG_UNIX,
 	CGNET_HOOKS,
 };
 
-/* A hook's name (pin, program, "hook" in events) and where it is attached. */
+/* Linux 6.7; older headers do not have them. */
+#define CGNET_BPF_CGROUP_UNIX_CONNECT 49
+#define CGNET_BPF_CGROUP_UNIX_SENDMSG 50
+
+/* A hook's name (pin, program, "hook" in events), where it is attached, and its layer. */
 static const struct {
 	const char *name;
-	enum bpf_attach_type type;
+	unsigned int type; /* enum bpf_attach_type */
+	enum cgnet_layer layer;
 } cgnet_hooks[CGNET_HOOKS] = {
-	[CGNET_HOOK_CONNECT4] = {"connect4", BPF_CGROUP_INET4_CONNECT},
-	[CGNET_HOOK_CONNECT6] = {"connect6", BPF_CGROUP_INET6_CONNECT},
-	[CGNET_HOOK_SENDMSG4] = {"sendmsg4", BPF_CGROUP_UDP4_SENDMSG},
-	[CGNET_HOOK_SENDMSG6] = {"sendmsg6", BPF_CGROUP_UDP6_SENDMSG},
+	[CGNET_HOOK_CONNECT4] = {"connect4", BPF_CGROUP_INET4_CONNECT, CGNET_LAYER_CONNECT},
+	[CGNET_HOOK_CONNECT6] = {"connect6", BPF_CGROUP_INET6_CONNECT, CGNET_LAYER_CONNECT},
+	[CGNET_HOOK_SENDMSG4] = {"sendmsg4", BPF_CGROUP_UDP4_SENDMSG, CGNET_LAYER_SENDMSG},
+	[CGNET_HOOK_SENDMSG6] = {"sendmsg6", BPF_CGROUP_UDP6_SENDMSG, CGNET_LAYER_SENDMSG},
+	[CGNET_HOOK_CREATE] = {"create", BPF_CGROUP_INET_SOCK_CREATE, CGNET_LAYER_CREATE},
+	[CGNET_HOOK_EGRESS] = {"egress", BPF_CGROUP_INET_EGRESS, CGNET_LAYER_EGRESS},
+	[CGNET_HOOK_INGRESS] = {"ingress", BPF_CGROUP_INET_INGRESS, CGNET_LAYER_INGRESS},
+	[CGNET_HOOK_CONNECT_UNIX] = {"connect_unix", CGNET_BPF_CGROUP_UNIX_CONNECT,
+				     CGNET_LAYER_UNIX},
+	[CGNET_HOOK_SENDMSG_UNIX] = {"sendmsg_unix", CGNET_BPF_CGROUP_UNIX_SENDMSG,
+				     CGNET_LAYER_UNIX},
 };
 
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
@@ -64,14 +81,18 @@ struct cgnet_info {
 
 struct cgnet_class_info {
 	__u32 abi;
-	__u32 loopback;	 /* enum loopback_mode */
+	__u32 keep_privileges; /* cgnet-run leaves a root session its capabilities */
+	struct cgnet_settings settings;
 	__u32 fallback;	 /* enum cgnet_verdict */
 	__u32 prefixes4; /* entries of deny4 and deny6 */
 	__u32 prefixes6;
-	__u32 prog_ids[CGNET_HOOKS];
+	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
+	__u32 pad;
 	__u64 cgroup_id; /* st_ino of the class's directory */
 	__u8 digest[32]; /* SHA-256 of the compiled class */
 };
+
+_Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {

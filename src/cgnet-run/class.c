@@ -84,6 +84,9 @@ static int verify(const struct class *c, const struct cgnet_class_info *info, st
 	if (err < 0)
 		return err;
 	for (int i = 0; i < CGNET_HOOKS; i++) {
+		/* The first layers are on in every class; further programs only where asked for. */
+		if (i > CGNET_HOOK_EGRESS && !info->prog_ids[i])
+			continue;
 		err = bpf_cgroup_has_prog(fd, cgnet_hooks[i].type, info->prog_ids[i]);
 		if (err < 0)
 			return why_set(why, err, "class %s: cannot ask for the %s program: %s",
@@ -135,6 +138,7 @@ int class_find(struct class *c, const struct instance *in, const char *name, str
 	err = verify(&found, &info, why);
 	if (err < 0)
 		return err;
+	found.keep_privileges = info.keep_privileges;
 	*c = found;
 	return 0;
 }

@@ -12,6 +12,7 @@ struct class
 	char name[CGNET_NAME_SIZE];
 	char cgroup[PATH_MAX]; /* below the mount, "cgnet/restricted" */
 	char dir[PATH_MAX];    /* its directory, "/sys/fs/cgroup/cgnet/restricted" */
+	bool keep_privileges;  /* of a root session */
 };
 
 /*

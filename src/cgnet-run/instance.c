@@ -16,9 +16,31 @@
 #define LOCK_TRIES    250
 #define LOCK_PAUSE_NS 20000000L
 
-static int not_loaded(const char *bpffs, struct why *why)
+/* Who is in a class may enter no other, nor the same again: a session does not nest. */
+static int already_inside(const char *cgroup, struct why *why)
 {
-	return why_set(why, -ENOENT, "no policy is loaded in %s: cgnetd load FILE", bpffs);
+	return why_set(why, -EPERM, "already in a class of %s: may enter no other", cgroup);
+}
+
+static int check_outside(const char *cgroup, struct why *why)
+{
+	int place = proc_place_in_cgroup(0, cgroup);
+
+	if (place < 0)
+		return why_set(why, place, "/proc/self/cgroup: %s", strerror(-place));
+	return place == PROC_BELOW ? already_inside(cgroup, why) : 0;
+}
+
+/* Why the pins could not be read. A session cannot, but it sees what its cgroup is called. */
+static int unreadable(const char *bpffs, const char *cgroup, int err, struct why *why)
+{
+	if (!cgroup)
+		cgroup = CGNET_DEFAULT_CGROUP;
+	if (proc_place_in_cgroup(0, cgroup) == PROC_BELOW)
+		return already_inside(cgroup, why);
+	if (err == -ENOENT)
+		return why_set(why, err, "no policy is loaded in %s: cgnetd load FILE", bpffs);
+	return err;
 }
 
 static int open_instance(const char *bpffs, struct why *why)
@@ -27,8 +49,6 @@ static int open_instance(const char *bpffs, struct why *why)
 
 	if (fd >= 0)
 		return fd;
-	if (errno == ENOENT)
-		return not_loaded(bpffs, why);
 	return why_set(why, -errno, "%s: %s", bpffs, strerror(errno));
 }
 
@@ -97,19 +117,6 @@ static int check_cgroup(const char *cgroup, const struct cgnet_info *info, struc
 	return why_set(why, -EINVAL, "--cgroup %s: what is loaded uses %s", cgroup, info->cgroup);
 }
 
-/* Who is in a class may enter no other, nor the same again: a session does not nest. */
-static int check_outside(const struct cgnet_info *info, struct why *why)
-{
-	int place = proc_place_in_cgroup(0, info->cgroup);
-
-	if (place < 0)
-		return why_set(why, place, "/proc/self/cgroup: %s", strerror(-place));
-	if (place == PROC_BELOW)
-		return why_set(why, -EPERM, "already in a class of %s: may enter no other",
-			       info->cgroup);
-	return 0;
-}
-
 int instance_open(struct instance *in, const char *bpffs, const char *cgroup, struct why *why)
 {
 	_cleanup_close_ int lock = -1;
@@ -117,15 +124,12 @@ int instance_open(struct instance *in, const char *bpffs, const char *cgroup, st
 	int err;
 
 	lock = lock_instance(bpffs, why);
-	if (lock < 0)
-		return lock;
-	err = instance_read(bpffs, CGNET_PIN_INFO, &info, sizeof(info), why);
-	if (err == -ENOENT)
-		return not_loaded(bpffs, why);
+	err = lock < 0 ? lock : instance_read(bpffs, CGNET_PIN_INFO, &info, sizeof(info), why);
+	if (err < 0)
+		return unreadable(bpffs, cgroup, err, why);
+	err = check_cgroup(cgroup, &info, why);
 	if (!err)
-		err = check_cgroup(cgroup, &info, why);
-	if (!err)
-		err = check_outside(&info, why);
+		err = check_outside(info.cgroup, why);
 	if (err < 0)
 		return err;
 	*in = (struct instance){.bpffs = bpffs, .info = info, .lock = take_fd(&lock)};

@@ -12,6 +12,7 @@
 
 struct start {
 	const struct opts *o;
+	const struct confine *confine;
 	const struct signals *signals;
 	pid_t parent;
 };
@@ -60,10 +61,14 @@ __attribute__((noreturn)) static void run_cmd(void *arg)
 {
 	const struct start *start = arg;
 	char **cmd = start->o->cmd;
+	struct why why;
 	int err;
 
 	die_with_parent(start->parent);
 	close_others(start->o);
+	err = confine_self(start->confine, &why);
+	if (err < 0)
+		fail(EXIT_REFUSED, "cgnet-run: %s\n", why.text);
 	err = signals_restore(start->signals);
 	if (err < 0)
 		fail(EXIT_REFUSED, "cgnet-run: cannot restore signals: %s\n", strerror(-err));
@@ -72,10 +77,15 @@ __attribute__((noreturn)) static void run_cmd(void *arg)
 	     strerror(errno));
 }
 
-pid_t launch(const struct session *s, const struct opts *o, const struct signals *signals,
-	     struct why *why)
+pid_t launch(const struct session *s, const struct opts *o, const struct confine *confine,
+	     const struct signals *signals, struct why *why)
 {
-	struct start start = {.o = o, .signals = signals, .parent = getpid()};
+	struct start start = {
+		.o = o,
+		.confine = confine,
+		.signals = signals,
+		.parent = getpid(),
+	};
 	pid_t pid;
 
 	pid = clone_into_cgroup(s->fd, run_cmd, &start);

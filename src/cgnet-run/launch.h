@@ -3,6 +3,7 @@
 #ifndef CGNET_RUN_LAUNCH_H
 #define CGNET_RUN_LAUNCH_H
 
+#include "confine.h"
 #include "opts.h"
 #include "session.h"
 #include "signals.h"
@@ -15,12 +16,13 @@ enum {
 };
 
 /*
- * Starts the command of o as a child that is in the session's cgroup from its first instruction.
+ * Starts the command of o as a child that is in the session's cgroup from its first instruction,
+ * and confined before CMD is executed.
  * Returns its pid once CMD is executed, or has failed: then the child has printed why, and its exit
  * status is the one to end with. On failure -errno with a reason; -EAGAIN if the cgroup was removed
  * in between.
  */
-pid_t launch(const struct session *s, const struct opts *o, const struct signals *signals,
-	     struct why *why);
+pid_t launch(const struct session *s, const struct opts *o, const struct confine *confine,
+	     const struct signals *signals, struct why *why);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "class.h"
+#include "confine.h"
 #include "launch.h"
 #include "opts.h"
 #include "session.h"
@@ -32,14 +33,15 @@ static int fill_std_fds(struct why *why)
 
 /* Returns the pid of CMD, which runs in the session, or -errno with a reason. */
 static pid_t start_once(struct session *s, const struct class *c, const struct opts *o,
-			const struct signals *signals, struct why *why)
+			const struct confine *confine, const struct signals *signals,
+			struct why *why)
 {
 	pid_t pid;
 
 	pid = session_open(s, c, o->name, why);
 	if (pid < 0)
 		return pid;
-	pid = launch(s, o, signals, why);
+	pid = launch(s, o, confine, signals, why);
 	session_close(s);
 	if (pid < 0)
 		session_remove(s);
@@ -49,10 +51,15 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 static pid_t start(struct session *s, const struct opts *o, const struct signals *signals,
 		   const struct class *c, struct why *why)
 {
-	pid_t pid = -EAGAIN;
+	struct confine confine;
+	pid_t pid;
 
+	pid = confine_prepare(&confine, c->keep_privileges, why);
+	if (pid < 0)
+		return pid;
+	pid = -EAGAIN;
 	for (int i = 0; i < START_TRIES && pid == -EAGAIN; i++)
-		pid = start_once(s, c, o, signals, why);
+		pid = start_once(s, c, o, &confine, signals, why);
 	return pid;
 }
 

@@ -72,3 +72,23 @@ int proc_place_in_cgroup(pid_t pid, const char *dir)
 	}
 	return PROC_OUTSIDE;
 }
+
+pid_t proc_own_pid(pid_t pid)
+{
+	/* A number for each namespace from /proc's to the process's own: "NSpid: 4711 2". */
+	static const char key[] = "\nNSpid:";
+	char file[32], text[MAX_TEXT], *numbers, *last;
+	int err;
+
+	snprintf(file, sizeof(file), "/proc/%d/status", (int)pid);
+	err = read_text(file, text, sizeof(text));
+	if (err < 0)
+		return err;
+	numbers = strstr(text, key);
+	if (!numbers)
+		return -ENODATA;
+	numbers += sizeof(key) - 1;
+	numbers[strcspn(numbers, "\n")] = '\0';
+	last = strrchr(numbers, '\t');
+	return last ? (pid_t)strtol(last, NULL, 10) : -ENODATA;
+}

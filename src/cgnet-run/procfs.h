@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* In which cgroup a process is. */
+/* In which cgroup a process is, and which number it has. */
 #ifndef CGNET_RUN_PROCFS_H
 #define CGNET_RUN_PROCFS_H
 
@@ -13,5 +13,11 @@ enum proc_place { PROC_OUTSIDE, PROC_INSIDE, PROC_BELOW };
  * need not show the hierarchy from its root. Returns enum proc_place or -errno.
  */
 int proc_place_in_cgroup(pid_t pid, const char *dir);
+
+/*
+ * The number that the process pid has in its own pid namespace, which is the sender's number in the
+ * signals that it sends to those outside; -errno if it is not known.
+ */
+pid_t proc_own_pid(pid_t pid);
 
 #endif

@@ -60,7 +60,8 @@ static bool is_from_session(const siginfo_t *si, pid_t child, const char *cgroup
 {
 	if (si->si_code > 0 || si->si_pid <= 0)
 		return false;
-	return si->si_pid == child || proc_place_in_cgroup(si->si_pid, cgroup) > PROC_OUTSIDE;
+	return si->si_pid == proc_own_pid(child) ||
+	       proc_place_in_cgroup(si->si_pid, cgroup) > PROC_OUTSIDE;
 }
 
 static void pass_on(const siginfo_t *si, pid_t child, const char *cgroup)

@@ -9,6 +9,7 @@
 
 #include "bpffs.h"
 #include "cgroup.h"
+#include "core_btf.h"
 #include "sessions.h"
 #include "shared.h"
 #include "step.h"
@@ -108,34 +109,64 @@ static int check_old(struct load *l, struct why *why)
 	l->first = err == -ENOENT;
 	if (l->first)
 		return 0;
-	if (!err && (strcmp(l->info.mount, l->old_info.mount) ||
-		     strcmp(l->info.cgroup, l->old_info.cgroup)))
+	if (!err && (strcmp(l->info.mount, l->old_info.mount) != 0 ||
+		     strcmp(l->info.cgroup, l->old_info.cgroup) != 0))
 		err = why_set(why, -EEXIST, "%s is loaded for cgroup %s/%s, not %s/%s",
 			      l->in->bpffs, l->old_info.mount, l->old_info.cgroup, l->info.mount,
 			      l->info.cgroup);
 	return err;
 }
 
-/* CGROUP may have several parts; `unload` removes as many of the last ones as were made here. */
-static int make_root(struct load *l, struct why *why)
+/* Visits MOUNT/a, MOUNT/a/b, ... of the instance's cgroup until visit returns non-zero. */
+static int each_part(struct load *l,
+		     int (*visit)(struct load *l, const char *path, struct why *why),
+		     struct why *why)
 {
 	char path[PATH_MAX];
 	int err = instance_cgroup(&l->info, path, NULL, why);
 	char *p = path + strlen(l->info.mount);
 
-	l->info.made_parts = l->old_info.made_parts;
 	while (!err && p) {
-		bool made;
-
 		p = strchr(p + 1, '/');
 		if (p)
 			*p = '\0';
-		err = cgroup_make(path, &made, why);
-		l->info.made_parts += made;
+		err = visit(l, path, why);
 		if (p)
 			*p = '/';
 	}
 	return err;
+}
+
+static int count_missing(struct load *l, const char *path, struct why *why)
+{
+	(void)why;
+	l->info.made_parts += access(path, F_OK) < 0;
+	return 0;
+}
+
+static int make_part(struct load *l, const char *path, struct why *why)
+{
+	bool made;
+
+	(void)l;
+	return cgroup_make(path, &made, why);
+}
+
+/*
+ * `unload` removes as many of the last parts as were made here. The record of that comes first, for
+ * a load that is killed.
+ */
+static int make_root(struct load *l, struct why *why)
+{
+	int err = 0;
+
+	l->info.made_parts = l->old_info.made_parts;
+	if (l->first) {
+		err = each_part(l, count_missing, why);
+		if (!err)
+			err = shared_announce(l->in, &l->info, why);
+	}
+	return err ? err : each_part(l, make_part, why);
 }
 
 static size_t how_many(const struct load *l, enum step_action action)
@@ -149,6 +180,7 @@ static size_t how_many(const struct load *l, enum step_action action)
 
 static int prepare(struct load *l, struct why *why)
 {
+	_cleanup_close_ int core_btf = -1;
 	int err = 0;
 
 	/* A load that was killed may have flipped a moment ago. */
@@ -158,15 +190,19 @@ static int prepare(struct load *l, struct why *why)
 		sessions_sweep(l->steps[i].cgroup);
 		err = check_drop(l, &l->steps[i], why);
 	}
+	if (!err && how_many(l, STEP_ADD) + how_many(l, STEP_REPLACE)) {
+		core_btf = core_btf_open(why);
+		err = core_btf < 0 ? core_btf : 0;
+	}
 	for (size_t i = 0; i < l->n && !err; i++)
-		err = step_prepare(&l->steps[i], &l->generation, why);
+		err = step_prepare(&l->steps[i], &l->generation, core_btf, why);
 	return err;
 }
 
 static int prepare_shared(struct load *l, struct why *why)
 {
 	struct btf *btf = l->n ? live_class_btf(&l->steps[0].live) : NULL;
-	int err = shared_prepare(&l->shared, l->in, l->request->facts, btf, why);
+	int err = shared_prepare(&l->shared, l->in, l->first, l->request->facts, btf, why);
 
 	btf__free(btf);
 	return err;
@@ -217,24 +253,30 @@ static int drop_class(struct step *s, struct apply_result *result, struct why *w
 	return err;
 }
 
-/* The new policy is in force: what goes wrong from here on does not open anything. */
-static int finish(struct load *l, struct apply_result *result, struct why *why)
+static int let_go(struct load *l, struct why *why)
 {
 	int err = l->flipped ? generation_wait(why) : 0;
 
 	for (size_t i = 0; i < l->n && !err; i++)
 		err = step_finish(&l->steps[i], &l->generation, why);
-	for (size_t i = 0; i < l->n; i++) {
-		struct why each;
-		int failed = l->steps[i].action == STEP_DROP
-				     ? drop_class(&l->steps[i], result, &each)
-				     : 0;
-
-		if (failed && !err)
-			err = why_set(why, failed, "the new policy is in force, but %.400s",
-				      each.text);
-	}
 	return err;
+}
+
+/* The new policy is in force: what goes wrong from here on does not open anything. */
+static int finish(struct load *l, struct apply_result *result, struct why *why)
+{
+	struct why each;
+	int err = let_go(l, &each);
+
+	for (size_t i = 0; i < l->n; i++) {
+		int failed = 0;
+
+		if (l->steps[i].action == STEP_DROP)
+			failed = drop_class(&l->steps[i], result, err ? NULL : &each);
+		if (!err)
+			err = failed;
+	}
+	return err ? why_set(why, err, "the new policy is in force, but %.400s", each.text) : 0;
 }
 
 static int run(struct load *l, struct apply_result *result, struct why *why)

@@ -68,44 +68,55 @@ static bool parent_is_bpffs(const char *dir)
 	return false;
 }
 
-static int make_parents(const char *dir, struct why *why)
+/* Removes path and the parts above it, so many in all, as far as they are empty. */
+static void remove_parts(const char *path, int parts)
 {
 	char part[PATH_MAX];
+
+	strcpy(part, path);
+	while (parts-- > 0 && rmdir(part) == 0)
+		*strrchr(part, '/') = '\0';
+}
+
+/* Makes path and what is missing above it, and adds to *made how many that were. */
+static int make_parts(const char *path, int *made, struct why *why)
+{
+	char part[PATH_MAX];
+	char *p = part;
 	int err = 0;
 
-	strcpy(part, dir);
-	for (char *p = strchr(part + 1, '/'); p && !err; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (access(part, F_OK) < 0)
+	strcpy(part, path);
+	while (!err && p) {
+		bool missing;
+
+		p = strchr(p + 1, '/');
+		if (p)
+			*p = '\0';
+		missing = access(part, F_OK) < 0;
+		if (missing || !p)
 			err = make_one(part, why);
-		*p = '/';
+		*made += missing && !err;
+		if (p)
+			*p = '/';
 	}
 	return err;
 }
 
-int bpffs_make_dir(const char *dir, struct why *why)
+static int make_mounted(const char *dir, int *made, struct why *why)
 {
 	struct stat st;
-	int err;
+	int err = 0;
 
-	if (dir[0] != '/' || strlen(dir) >= PATH_MAX)
-		return why_set(why, -EINVAL, "%s: --bpffs takes an absolute path", dir);
 	if (!parent_is_bpffs(dir) && !is_bpffs(dir)) {
-		if (lies_below(dir, STANDARD_MOUNT)) {
-			err = mount_at(STANDARD_MOUNT, why);
-		} else {
-			err = make_parents(dir, why);
-			if (!err)
-				err = make_one(dir, why);
-			if (!err)
-				err = mount_at(dir, why);
-		}
-		if (err)
-			return err;
+		bool standard = lies_below(dir, STANDARD_MOUNT);
+
+		if (!standard)
+			err = make_parts(dir, made, why);
+		if (!err)
+			err = mount_at(standard ? STANDARD_MOUNT : dir, why);
 	}
-	err = make_parents(dir, why);
 	if (!err)
-		err = make_one(dir, why);
+		err = make_parts(dir, made, why);
 	if (err)
 		return err;
 	if (stat(dir, &st) < 0 || !is_bpffs(dir))
@@ -113,6 +124,20 @@ int bpffs_make_dir(const char *dir, struct why *why)
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IRWXG | S_IRWXO)))
 		return why_set(why, -EPERM, "%s is open to others than root", dir);
 	return 0;
+}
+
+int bpffs_make_dir(const char *dir, struct why *why)
+{
+	int made = 0, no_lock = -1, err;
+
+	if (dir[0] != '/' || strlen(dir) >= PATH_MAX)
+		return why_set(why, -EINVAL, "%s: --bpffs takes an absolute path", dir);
+	err = make_mounted(dir, &made, why);
+	if (err) {
+		remove_parts(dir, made);
+		bpffs_remove_dir(dir, &no_lock);
+	}
+	return err;
 }
 
 /* True if the mount at exactly dir is one that cgnetd made. */
@@ -154,18 +179,27 @@ static bool is_empty(const char *path)
 	return empty;
 }
 
+/* Directories above, which stand in the way of nothing but are of no use to anybody. */
+static void remove_empty_above(const char *dir)
+{
+	char part[PATH_MAX];
+
+	strcpy(part, dir);
+	do {
+		*strrchr(part, '/') = '\0';
+	} while (is_bpffs(part) && rmdir(part) == 0);
+}
+
 void bpffs_remove_dir(const char *dir, int *lock)
 {
 	const char *at = lies_below(dir, STANDARD_MOUNT) ? STANDARD_MOUNT : dir;
 
-	/* While locked: who waits for the lock sees that the directory is gone, and makes it anew. */
-	if (at != dir)
-		rmdir(dir);
+	/* While locked: who waits for the lock sees that it is gone, and makes it anew. */
+	if (rmdir(dir) == 0)
+		remove_empty_above(dir);
 	if (*lock >= 0)
 		close(take_fd(lock));
-	if (is_our_mount(at) && is_empty(at))
-		umount(at);
-	if (at == dir)
+	if (is_our_mount(at) && is_empty(at) && umount(at) == 0 && at == dir)
 		rmdir(dir);
 }
 
@@ -182,7 +216,7 @@ int bpffs_pin(int fd, const char *dir, const char *name, struct why *why)
 	int err = join(path, dir, name, why);
 
 	if (!err)
-		err = join(temp, dir, "_new", why);
+		err = join(temp, dir, BPFFS_TEMP, why);
 	if (err)
 		return err;
 	unlink(temp);
@@ -218,7 +252,7 @@ int bpffs_remove_tree(const char *path)
 	if (!dir)
 		return errno == ENOENT ? 0 : -errno;
 	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    unlinkat(dirfd(dir), entry->d_name, 0) < 0)
 			err = -errno;
 	closedir(dir);

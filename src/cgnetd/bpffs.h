@@ -5,6 +5,9 @@
 
 #include "util.h"
 
+/* The name of a pin until it takes the place of another. */
+#define BPFFS_TEMP "_new"
+
 /*
  * Makes dir (mode 0700) on a bpffs: mounts one at /sys/fs/bpf, or at dir itself if dir lies
  * elsewhere, where there is none. Returns 0 or a negative errno with the reason.

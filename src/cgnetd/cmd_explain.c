@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
-#include "policy_maps.h"
+#include "live_class.h"
 #include "report.h"
 
 struct question {
@@ -45,10 +45,15 @@ static int port_pinned(void *arg, uint32_t index, struct cgnet_port *out)
 	return bpf_map_lookup_elem(maps->ports, &index, out) < 0 ? -errno : 0;
 }
 
-static int ask_maps(const struct question *q, struct policy_maps *maps, struct answer *a,
-		    struct why *why)
+static int ask_maps(const struct question *q, struct policy_maps *maps,
+		    const struct cgnet_settings *settings, struct answer *a, struct why *why)
 {
-	const struct explain_source source = {maps, lookup_pinned, port_pinned};
+	const struct explain_source source = {
+		.arg = maps,
+		.settings = *settings,
+		.lookup = lookup_pinned,
+		.port = port_pinned,
+	};
 	int err = explain(&source, &q->dest, &a->explanation);
 
 	if (!err && bpf_map_lookup_elem(maps->rules, &a->explanation.rule, &a->rule) < 0)
@@ -56,10 +61,27 @@ static int ask_maps(const struct question *q, struct policy_maps *maps, struct a
 	return err ? why_set(why, err, "cannot read the maps: %s", strerror(-err)) : 0;
 }
 
+static int ask_class(const struct question *q, const char *dir, struct answer *a, struct why *why)
+{
+	struct policy_maps maps = POLICY_MAPS_NONE;
+	struct live_class lc = LIVE_CLASS_NONE;
+	struct cgnet_class_info info;
+	int err = live_class_open(&lc, dir, why);
+
+	if (!err)
+		err = live_class_read(&lc, &info, why);
+	if (!err)
+		err = policy_maps_open(&maps, dir, why);
+	if (!err)
+		err = ask_maps(q, &maps, &info.settings, a, why);
+	policy_maps_close(&maps);
+	live_class_close(&lc);
+	return err;
+}
+
 static int ask_kernel(const struct question *q, struct answer *a, struct why *why)
 {
 	_cleanup_close_ int lock = instance_lock(&q->opt->instance, LOCK_SH, false, why);
-	struct policy_maps maps = POLICY_MAPS_NONE;
 	struct cgnet_info info;
 	char dir[PATH_MAX];
 	int err = lock < 0 ? lock : instance_info(&q->opt->instance, &info, why);
@@ -68,12 +90,7 @@ static int ask_kernel(const struct question *q, struct answer *a, struct why *wh
 		err = instance_path(&q->opt->instance, dir, q->class_name, NULL, why);
 	if (!err && access(dir, F_OK) < 0)
 		err = why_set(why, -ENOENT, "class %s is not loaded", q->class_name);
-	if (!err)
-		err = policy_maps_open(&maps, dir, why);
-	if (!err)
-		err = ask_maps(q, &maps, a, why);
-	policy_maps_close(&maps);
-	return err;
+	return err ? err : ask_class(q, dir, a, why);
 }
 
 static int ask_compiled(const struct question *q, const struct compiled *compiled, struct answer *a,
@@ -128,13 +145,15 @@ static void show(const char *dest, const struct answer *a)
 	       a->rule.text, prefix_format(&e->prefix, prefix));
 	if (a->rule.line)
 		printf(" (%s:%u)", a->rule.file, a->rule.line);
+	if (explain_note(e))
+		printf("; %s", explain_note(e));
 	printf("\n");
 }
 
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest)
 {
 	struct question q = {.opt = opt, .class_name = class_name};
-	struct answer a;
+	struct answer a = {};
 	struct why why;
 	int err = dest_parse(dest, &q.dest, &why);
 

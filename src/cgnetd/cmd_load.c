@@ -50,50 +50,51 @@ static void report(const char *file, size_t nclasses, const struct apply_result 
 		       r->dropped);
 }
 
-static int load(const struct options *opt, const char *file, const struct policy *policy,
-		const struct facts *facts, struct diags *d, struct why *why)
+static int load(const struct options *opt, const char *file, struct diags *d, struct why *why)
 {
-	struct compiled *compiled = compile_policy(policy, facts, d);
-	struct apply_request request = {
-		.compiled = compiled,
-		.facts = facts,
-		.root_class = root_class(policy),
-		.force = opt->force,
-	};
+	struct policy *policy = policy_read(file, POLICY_CHECK_OWNER, d);
+	struct apply_request request = {.force = opt->force};
+	struct compiled *compiled = NULL;
 	struct apply_result result;
-	int err;
+	struct facts facts = {};
+	int err = -EINVAL; /* in the file */
 
-	if (!compiled)
-		return why_set(why, -EINVAL, "not loaded, the file has errors");
-	err = apply(&opt->instance, &request, &result, why);
-	if (!err)
-		report(file, compiled->nclasses, &result);
+	if (policy) {
+		err = facts_read(&facts, NULL, why);
+		if (!err)
+			compiled = compile_policy(policy, &facts, d);
+		if (!err && !compiled)
+			err = -EINVAL;
+	}
+	if (compiled) {
+		request.compiled = compiled;
+		request.facts = &facts;
+		request.root_class = root_class(policy);
+		err = apply(&opt->instance, &request, &result, why);
+		if (!err)
+			report(file, compiled->nclasses, &result);
+	}
 	compiled_free(compiled);
+	facts_free(&facts);
+	policy_free(policy);
 	return err;
 }
 
 int cmd_load(const struct options *opt, const char *file)
 {
 	struct diags d = {};
-	struct facts facts = {};
-	struct policy *policy = NULL;
-	struct why why;
+	struct why why = {.text = "out of memory"};
 	int err;
 
 	if (geteuid() != 0) {
 		fprintf(stderr, "cgnetd: load: must be run as root\n");
 		return EXIT_REFUSED;
 	}
-	policy = policy_read(file, POLICY_CHECK_OWNER, &d);
-	err = policy ? facts_read(&facts, NULL, &why)
-		     : why_set(&why, -EINVAL, "not loaded, the file has errors");
-	if (!err)
-		err = load(opt, file, policy, &facts, &d, &why);
+	err = load(opt, file, &d, &why);
 	diags_print(&d, stderr);
-	if (err)
+	/* What is wrong with the file has been said by now. */
+	if (err && !d.errors)
 		fprintf(stderr, "cgnetd: load %s: %s\n", file, why.text);
 	diags_free(&d);
-	facts_free(&facts);
-	policy_free(policy);
 	return err ? EXIT_REFUSED : EXIT_DONE;
 }

@@ -18,8 +18,9 @@ static void show_class(const struct class_status *c, const char *default_class)
 	printf("  cgroup    %s\n", c->cgroup);
 	printf("  policy    default %s, loopback %s, %u IPv4 and %u IPv6 prefixes\n",
 	       c->info.fallback == CGNET_ALLOW ? "allow" : "deny",
-	       c->info.loopback == LOOPBACK_ALLOW ? "allow" : "deny", c->info.prefixes4,
-	       c->info.prefixes6);
+	       loopback_name(c->info.settings.loopback), c->info.prefixes4, c->info.prefixes6);
+	if (c->info.keep_privileges)
+		printf("  warning   privileges = keep: a root session can undo the policy\n");
 	printf("  layers   ");
 	for (int i = 0; i < CGNET_LAYERS; i++)
 		printf(" %s %s%s%s", layer_name(i), c->off[i].text[0] ? "OFF (" : "on",

@@ -17,7 +17,7 @@ static void add(SHA2_CTX *ctx, const void *items, size_t n, size_t size)
 
 void class_digest(const struct compiled_class *c, __u8 out[32])
 {
-	const __u32 head[] = {CGNET_ABI_VERSION, c->fallback, c->loopback};
+	const __u32 head[] = {CGNET_ABI_VERSION, c->fallback, c->keep_privileges};
 	SHA2_CTX ctx;
 
 	SHA256Init(&ctx);
@@ -27,6 +27,8 @@ void class_digest(const struct compiled_class *c, __u8 out[32])
 	add(&ctx, c->keys6, c->n6, sizeof(*c->keys6));
 	add(&ctx, c->values6, c->n6, sizeof(*c->values6));
 	add(&ctx, c->ports, c->nports, sizeof(*c->ports));
+	add(&ctx, &c->settings, 1, sizeof(c->settings));
+	add(&ctx, c->unix_names, c->nunix_names, sizeof(*c->unix_names));
 	add(&ctx, c->rules, c->nrules, sizeof(*c->rules));
 	SHA256Final(out, &ctx);
 }

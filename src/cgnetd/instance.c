@@ -52,17 +52,18 @@ static int open_dir(const struct instance *in, bool make, struct why *why)
 
 	if (make) {
 		err = bpffs_make_dir(in->bpffs, why);
-		if (err) {
-			bpffs_remove_dir(in->bpffs, &fd);
+		if (err)
 			return err;
-		}
 	}
 	fd = open(in->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
-	if (errno == ENOENT)
-		return why_set(why, -ENOENT, "nothing is loaded (no %s)", in->bpffs);
-	return why_set(why, -errno, "cannot open %s: %s", in->bpffs, strerror(errno));
+	err = -errno;
+	if (make)
+		bpffs_remove_dir(in->bpffs, &fd);
+	if (err == -ENOENT)
+		return why_set(why, err, "nothing is loaded (no %s)", in->bpffs);
+	return why_set(why, err, "cannot open %s: %s", in->bpffs, strerror(-err));
 }
 
 int instance_lock(const struct instance *in, int operation, bool make, struct why *why)
@@ -88,9 +89,11 @@ int instance_lock(const struct instance *in, int operation, bool make, struct wh
 	return why_set(why, -EBUSY, "%s is being changed by another cgnetd", in->bpffs);
 }
 
+/* _CLASS, or a pin that has not got its name yet (see bpffs_pin()). */
 static int is_half_built(const struct dirent *entry)
 {
-	return entry->d_name[0] == '_' && entry->d_type == DT_DIR;
+	return entry->d_name[0] == '_' &&
+	       (entry->d_type == DT_DIR || !strcmp(entry->d_name, BPFFS_TEMP));
 }
 
 int instance_clean(const struct instance *in, struct why *why)
@@ -104,7 +107,7 @@ int instance_clean(const struct instance *in, struct why *why)
 
 		if (!err)
 			err = instance_path(in, path, names[i]->d_name, NULL, why);
-		if (!err)
+		if (!err && unlink(path) < 0)
 			err = bpffs_remove_tree(path);
 		if (err)
 			why_set(why, err, "cannot remove %s/%s: %s", in->bpffs, names[i]->d_name,

@@ -36,7 +36,9 @@ int instance_lock(const struct instance *in, int operation, bool make, struct wh
  */
 int instance_clean(const struct instance *in, struct why *why);
 
-/* Removes the instance's directory if it is empty, and the bpffs mount if cgnetd made it; unlocks. */
+/*
+ * Removes the instance's directory if it is empty, and the bpffs mount if cgnetd made it; unlocks.
+ */
 void instance_remove(const struct instance *in, int *lock);
 
 /* Removes the parts of the instance's cgroup that cgnetd made, the last one with what is empty

@@ -2,20 +2,25 @@
 #include "live_class.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "bpffs.h"
-#include "cgnet.skel.h"
 #include "cgroup.h"
+#include "programs.h"
 
-static const char *const pins[] = {"slots4", "slots6", "slots_ports", "counters", CGNET_PIN_CLASS};
+const char *const live_class_pins[LIVE_CLASS_PINS] = {
+	"slots4",     "slots6",	 "slots_ports", "settings",
+	"unix_names", "sockets", "counters",	CGNET_PIN_CLASS,
+};
 
 static int *nth_fd(struct live_class *lc, size_t i)
 {
-	int *const fds[] = {&lc->slots4, &lc->slots6, &lc->slots_ports, &lc->counters, &lc->record};
+	int *const fds[] = {&lc->slots4,     &lc->slots6,  &lc->slots_ports, &lc->settings,
+			    &lc->unix_names, &lc->sockets, &lc->counters,    &lc->record};
 
 	return fds[i];
 }
@@ -24,8 +29,8 @@ int live_class_open(struct live_class *out, const char *dir, struct why *why)
 {
 	struct live_class lc = LIVE_CLASS_NONE;
 
-	for (size_t i = 0; i < ARRAY_SIZE(pins); i++) {
-		int fd = bpffs_open(dir, pins[i], why);
+	for (size_t i = 0; i < LIVE_CLASS_PINS; i++) {
+		int fd = bpffs_open(dir, live_class_pins[i], why);
 
 		if (fd < 0) {
 			live_class_close(&lc);
@@ -39,7 +44,7 @@ int live_class_open(struct live_class *out, const char *dir, struct why *why)
 
 void live_class_close(struct live_class *lc)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(pins); i++)
+	for (size_t i = 0; i < LIVE_CLASS_PINS; i++)
 		if (*nth_fd(lc, i) >= 0)
 			close(*nth_fd(lc, i));
 	*lc = LIVE_CLASS_NONE;
@@ -96,22 +101,91 @@ int live_class_verify(const char *dir, const char *cgroup, const struct cgnet_cl
 	if (id != info->cgroup_id)
 		return why_set(why, -ENOLINK, "cgroup %s was made anew by somebody else", cgroup);
 	for (int hook = 0; hook < CGNET_HOOKS && !err; hook++) {
-		_cleanup_close_ int fd = bpffs_open(dir, cgnet_hooks[hook].name, why);
+		_cleanup_close_ int fd = -1;
 
+		if (!hook_is_wanted(hook, &info->settings))
+			continue;
+		fd = bpffs_open(dir, cgnet_hooks[hook].name, why);
 		err = fd < 0 ? fd : verify_link(fd, hook, id, info, why);
 	}
 	return err;
 }
 
-int live_class_fill_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
-			 struct why *why)
+static int fill_maps(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
+		     const struct cgnet_settings *settings, struct why *why)
 {
 	if (bpf_map_update_elem(lc->slots4, &slot, &maps->deny4, BPF_ANY) < 0 ||
 	    bpf_map_update_elem(lc->slots6, &slot, &maps->deny6, BPF_ANY) < 0 ||
-	    bpf_map_update_elem(lc->slots_ports, &slot, &maps->ports, BPF_ANY) < 0)
+	    bpf_map_update_elem(lc->slots_ports, &slot, &maps->ports, BPF_ANY) < 0 ||
+	    bpf_map_update_elem(lc->settings, &slot, settings, BPF_ANY) < 0)
 		return why_set(why, -errno, "cannot put the policy into its slot: %s",
 			       strerror(errno));
 	return 0;
+}
+
+static int add_name(const struct live_class *lc, __u32 slot, const struct cgnet_unix_name *from,
+		    struct why *why)
+{
+	struct cgnet_unix_name name = *from;
+	__u8 present = 1;
+
+	name.slot = slot;
+	if (bpf_map_update_elem(lc->unix_names, &name, &present, BPF_ANY) < 0)
+		return why_set(why, -errno, "cannot add a Unix name: %s", strerror(errno));
+	return 0;
+}
+
+/* Removes the names of a slot. Starts anew after each: the key that the walk stood on is gone. */
+static int clear_names(const struct live_class *lc, __u32 slot, struct why *why)
+{
+	struct cgnet_unix_name name, last, *at = NULL;
+
+	while (!bpf_map_get_next_key(lc->unix_names, at, &name)) {
+		if (name.slot != slot) {
+			last = name;
+			at = &last;
+			continue;
+		}
+		if (bpf_map_delete_elem(lc->unix_names, &name) < 0)
+			return why_set(why, -errno, "cannot remove a Unix name: %s",
+				       strerror(errno));
+		at = NULL;
+	}
+	return 0;
+}
+
+int live_class_fill_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
+			 const struct compiled_class *compiled, struct why *why)
+{
+	int err = fill_maps(lc, slot, maps, &compiled->settings, why);
+
+	if (!err)
+		err = clear_names(lc, slot, why);
+	for (size_t i = 0; i < compiled->nunix_names && !err; i++)
+		err = add_name(lc, slot, &compiled->unix_names[i], why);
+	return err;
+}
+
+int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
+			   struct why *why)
+{
+	struct cgnet_unix_name name, last, *at = NULL;
+	struct cgnet_settings settings;
+	__u32 other = 1 - slot;
+	int err;
+
+	if (bpf_map_lookup_elem(lc->settings, &other, &settings) < 0)
+		return why_set(why, -errno, "cannot read the settings: %s", strerror(errno));
+	err = fill_maps(lc, slot, maps, &settings, why);
+	if (!err)
+		err = clear_names(lc, slot, why);
+	while (!err && !bpf_map_get_next_key(lc->unix_names, at, &name)) {
+		last = name;
+		at = &last;
+		if (name.slot == other)
+			err = add_name(lc, slot, &name, why);
+	}
+	return err;
 }
 
 struct btf *live_class_btf(const struct live_class *lc)
@@ -155,142 +229,63 @@ int live_class_counts(const struct live_class *lc, enum cgnet_layer layer, struc
 	return 0;
 }
 
-/* Maps that the programs do not read are types only, or made for each policy. */
-static void skip_templates(struct cgnet *skel)
+static int fill(struct live_class *lc, const struct live_class_plan *plan, struct policy_maps *maps,
+		struct why *why)
 {
-	struct bpf_map *const templates[] = {skel->maps.deny4, skel->maps.deny6, skel->maps.ports,
-					     skel->maps.rules, skel->maps.info,	 skel->maps.sets};
-
-	for (size_t i = 0; i < ARRAY_SIZE(templates); i++)
-		bpf_map__set_autocreate(templates[i], false);
-}
-
-static struct bpf_program *program(const struct cgnet *skel, enum cgnet_hook hook)
-{
-	return bpf_object__find_program_by_name(skel->obj, cgnet_hooks[hook].name);
-}
-
-static int load_programs(struct cgnet *skel, const struct generation *generation, struct why *why)
-{
+	struct btf *btf = live_class_btf(lc);
 	int err;
 
-	skip_templates(skel);
-	err = bpf_map__reuse_fd(skel->maps.data_generation, generation->fd);
-	if (!err)
-		err = cgnet__load(skel);
-	if (err)
-		return why_set(why, err, "the kernel refuses the BPF programs: %s%s",
-			       strerror(-err),
-			       err == -EPERM ? " (CAP_BPF and CAP_NET_ADMIN are needed)" : "");
-	return 0;
-}
-
-static int attach_one(struct cgnet *skel, enum cgnet_hook hook, int cgroup_fd, const char *dir,
-		      struct cgnet_class_info *info, struct why *why)
-{
-	const char *name = cgnet_hooks[hook].name;
-	struct bpf_program *prog = program(skel, hook);
-	struct bpf_prog_info prog_info = {};
-	__u32 len = sizeof(prog_info);
-	struct bpf_link *link;
-	int err;
-
-	link = bpf_program__attach_cgroup(prog, cgroup_fd);
-	if (!link) {
-		err = -errno;
-		return why_set(why, err, "cannot attach %s: %s%s", name, strerror(-err),
-			       err == -EPERM
-				       ? " (a program attached without BPF_F_ALLOW_MULTI to this "
-					 "cgroup or one above it is in the way)"
-				       : "");
-	}
-	err = bpffs_pin(bpf_link__fd(link), dir, name, why);
-	if (!err && bpf_obj_get_info_by_fd(bpf_program__fd(prog), &prog_info, &len) < 0)
-		err = why_set(why, -errno, "%s: %s", name, strerror(errno));
-	/* Closes the descriptor; the pin keeps the link. */
-	bpf_link__destroy(link);
-	info->prog_ids[hook] = prog_info.id;
-	return err;
-}
-
-static int attach(struct cgnet *skel, const char *dir, const char *cgroup,
-		  struct cgnet_class_info *info, struct why *why)
-{
-	_cleanup_close_ int fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
-	int err = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return why_set(why, -errno, "cgroup %s: %s", cgroup, strerror(errno));
-	info->cgroup_id = st.st_ino;
-	for (int hook = 0; hook < CGNET_HOOKS && !err; hook++)
-		err = attach_one(skel, hook, fd, dir, info, why);
-	return err;
-}
-
-static int pin_maps(const struct cgnet *skel, const char *dir, struct why *why)
-{
-	const struct bpf_map *const maps[ARRAY_SIZE(pins)] = {
-		skel->maps.slots4,   skel->maps.slots6, skel->maps.slots_ports,
-		skel->maps.counters, skel->maps.class,
-	};
-	int err = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(pins) && !err; i++)
-		err = bpffs_pin(bpf_map__fd(maps[i]), dir, pins[i], why);
-	return err;
-}
-
-/* Everything but making dir: policy first, then the programs, so that none runs without. */
-static int build_in(struct live_class *lc, struct cgnet *skel, const char *dir, const char *cgroup,
-		    const struct compiled_class *compiled, const struct generation *generation,
-		    struct policy_maps *maps, struct why *why)
-{
-	struct cgnet_class_info info = {.abi = CGNET_ABI_VERSION};
-	struct btf *btf = NULL;
-	int err = load_programs(skel, generation, why);
-
-	if (!err)
-		err = pin_maps(skel, dir, why);
-	if (!err)
-		err = live_class_open(lc, dir, why);
-	if (err)
-		return err;
-	btf = live_class_btf(lc);
 	if (!btf)
 		return why_set(why, -errno, "cannot read the programs' BTF: %s", strerror(errno));
-	err = policy_maps_make(maps, compiled, btf, why);
+	err = policy_maps_make(maps, plan->compiled, btf, why);
 	btf__free(btf);
 	for (__u32 slot = 0; slot < 2 && !err; slot++)
-		err = live_class_fill_slot(lc, slot, maps, why);
+		err = live_class_fill_slot(lc, slot, maps, plan->compiled, why);
+	return err ? err : policy_maps_pin(maps, plan->dir, why);
+}
+
+/*
+ * Everything but making the directory: policy first, then the programs, so that none runs without.
+ */
+static int build_in(struct live_class *lc, struct programs *programs,
+		    const struct live_class_plan *plan, struct policy_maps *maps, struct why *why)
+{
+	struct cgnet_class_info info = {.abi = CGNET_ABI_VERSION};
+	_cleanup_close_ int fd = open(plan->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int err;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return why_set(why, -errno, "cgroup %s: %s", plan->cgroup, strerror(errno));
+	info.cgroup_id = st.st_ino;
+	err = programs_load(programs, plan, info.cgroup_id, why);
 	if (!err)
-		err = policy_maps_pin(maps, dir, why);
+		err = programs_pin_maps(programs, plan->dir, why);
 	if (!err)
-		err = attach(skel, dir, cgroup, &info, why);
+		err = live_class_open(lc, plan->dir, why);
+	if (!err)
+		err = fill(lc, plan, maps, why);
+	if (!err)
+		err = programs_attach(programs, plan, fd, info.prog_ids, why);
 	return err ? err : live_class_write(lc, &info, why);
 }
 
-int live_class_build(struct live_class *out, const char *dir, const char *cgroup,
-		     const struct compiled_class *compiled, const struct generation *generation,
+int live_class_build(struct live_class *out, const struct live_class_plan *plan,
 		     struct policy_maps *maps, struct why *why)
 {
 	struct live_class lc = LIVE_CLASS_NONE;
 	struct policy_maps made = POLICY_MAPS_NONE;
-	struct cgnet *skel;
+	struct programs programs = {};
 	int err;
 
 	/* What a killed `load` left there: programs on a cgroup that no session can enter. */
-	bpffs_remove_tree(dir);
-	if (mkdir(dir, 0700) < 0)
-		return why_set(why, -errno, "cannot make %s: %s", dir, strerror(errno));
-	skel = cgnet__open();
-	if (skel)
-		err = build_in(&lc, skel, dir, cgroup, compiled, generation, &made, why);
-	else
-		err = why_set(why, -errno, "cannot open the BPF programs: %s", strerror(errno));
-	cgnet__destroy(skel);
+	bpffs_remove_tree(plan->dir);
+	if (mkdir(plan->dir, 0700) < 0)
+		return why_set(why, -errno, "cannot make %s: %s", plan->dir, strerror(errno));
+	err = build_in(&lc, &programs, plan, &made, why);
+	programs_close(&programs);
 	if (err) {
-		bpffs_remove_tree(dir);
+		bpffs_remove_tree(plan->dir);
 		live_class_close(&lc);
 		policy_maps_close(&made);
 		return err;

@@ -10,18 +10,31 @@
 #include "policy_maps.h"
 
 struct live_class {
-	int slots4, slots6, slots_ports, counters, record; /* descriptors */
+	int slots4, slots6, slots_ports, settings, unix_names, sockets, counters, record; /* fds */
 };
 
-#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1})
+#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1, -1, -1, -1})
+
+/* The pins behind these, in the same order; a map has its pin's name. */
+#define LIVE_CLASS_PINS 8
+extern const char *const live_class_pins[LIVE_CLASS_PINS];
+
+struct live_class_plan {
+	const char *dir; /* where to pin; made here */
+	const char
+		*old_dir; /* the class as it was loaded before, or NULL: its sockets stay known */
+	const char *cgroup;
+	const struct compiled_class *compiled;
+	const struct generation *generation;
+	int core_btf; /* see core_btf.h */
+};
 
 /*
- * Loads the programs for a new class, puts the policy that make_maps() returns into both slots,
- * attaches to the cgroup and pins all of it in dir, which is made. On an error dir is removed
- * again, and with it what was attached. Returns 0 or a negative errno with the reason.
+ * Loads the programs for a class, puts its policy into both slots, attaches to the cgroup and pins
+ * all of it. maps gets the policy's maps. On an error dir is removed again, and with it what was
+ * attached. Returns 0 or a negative errno with the reason.
  */
-int live_class_build(struct live_class *out, const char *dir, const char *cgroup,
-		     const struct compiled_class *compiled, const struct generation *generation,
+int live_class_build(struct live_class *out, const struct live_class_plan *plan,
 		     struct policy_maps *maps, struct why *why);
 
 /* Opens what is pinned in dir. Returns 0 or a negative errno with the reason. */
@@ -39,9 +52,13 @@ int live_class_write(const struct live_class *lc, const struct cgnet_class_info 
 int live_class_verify(const char *dir, const char *cgroup, const struct cgnet_class_info *info,
 		      struct why *why);
 
-/* Puts maps into a slot. Returns 0 or a negative errno with the reason. */
+/* Puts a policy into a slot that is not in force. Returns 0 or a negative errno with the reason. */
 int live_class_fill_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
-			 struct why *why);
+			 const struct compiled_class *compiled, struct why *why);
+
+/* The same with what is in force in the other slot; maps are its maps. */
+int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
+			   struct why *why);
 
 /* The type information of a loaded class; free with btf__free(). NULL with errno set on failure. */
 struct btf *live_class_btf(const struct live_class *lc);

@@ -53,11 +53,17 @@ static int run_explain(const struct arguments *a)
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
 }
 
+static int run_doctor(const struct arguments *a)
+{
+	return cmd_doctor(&a->opt);
+}
+
 static const struct command commands[] = {
 	{"check", "FILE...", 1, MAX_ARGS, 0, run_check},
 	{"load", "FILE", 1, 1, TAKES_FORCE, run_load},
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
+	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
 
@@ -81,7 +87,7 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, explain: for machines", 1},
+	{"json", OPT_JSON, NULL, 0, "status, explain, doctor: for machines", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
 	{},
 };

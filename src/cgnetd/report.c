@@ -71,8 +71,14 @@ static json_object *class_object(const struct class_status *c, bool *ok)
 	add(out, "name", json_object_new_string(c->name), ok);
 	add(out, "cgroup", json_object_new_string(c->cgroup), ok);
 	add(out, "default", json_object_new_string(verdict_name(c->info.fallback)), ok);
-	add(out, "loopback",
-	    json_object_new_string(c->info.loopback == LOOPBACK_ALLOW ? "allow" : "deny"), ok);
+	add(out, "loopback", json_object_new_string(loopback_name(c->info.settings.loopback)), ok);
+	add(out, "inbound",
+	    json_object_new_string(c->info.settings.flags & CGNET_INBOUND_DENY ? "deny" : "allow"),
+	    ok);
+	add(out, "unix",
+	    json_object_new_string(c->info.settings.flags & CGNET_UNIX_NONE ? "none" : "any"), ok);
+	add(out, "privileges", json_object_new_string(c->info.keep_privileges ? "keep" : "drop"),
+	    ok);
 	add(out, "sessions", json_object_new_uint64(c->sessions.n), ok);
 	add(out, "session_names", session_names(&c->sessions, ok), ok);
 	add(out, "prefixes4", json_object_new_uint64(c->info.prefixes4), ok);
@@ -143,5 +149,30 @@ int report_explanation(const struct explanation *e, const struct cgnet_rule *rul
 	add(out, "prefix", json_object_new_string(prefix_format(&e->prefix, text)), &ok);
 	add(out, "file", json_object_new_string(rule->file), &ok);
 	add(out, "line", json_object_new_uint64(rule->line), &ok);
+	if (explain_note(e))
+		add(out, "note", json_object_new_string(explain_note(e)), &ok);
+	return print(out, ok);
+}
+
+int report_findings(const struct findings *f)
+{
+	static const char *const words[] = {
+		[FINDING_OK] = "ok",
+		[FINDING_WARNING] = "warning",
+		[FINDING_MISSING] = "missing",
+	};
+	json_object *out = json_object_new_object(), *list = json_object_new_array();
+	bool ok = true;
+
+	for (size_t i = 0; i < f->n; i++) {
+		json_object *item = json_object_new_object();
+
+		add(item, "name", json_object_new_string(f->items[i].name), &ok);
+		add(item, "state", json_object_new_string(words[f->items[i].state]), &ok);
+		add(item, "detail", json_object_new_string(f->items[i].detail), &ok);
+		add(item, "advice", json_object_new_string(f->items[i].advice), &ok);
+		append(list, item, &ok);
+	}
+	add(out, "findings", list, &ok);
 	return print(out, ok);
 }

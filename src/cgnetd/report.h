@@ -3,11 +3,13 @@
 #ifndef CGNETD_REPORT_H
 #define CGNETD_REPORT_H
 
+#include "doctor.h"
 #include "explain.h"
 #include "status.h"
 
-/* Both print one object and a newline to stdout, and return 0 or -ENOMEM. */
+/* Each prints one object and a newline to stdout, and returns 0 or -ENOMEM. */
 int report_status(const struct status *s);
 int report_explanation(const struct explanation *e, const struct cgnet_rule *rule);
+int report_findings(const struct findings *f);
 
 #endif

@@ -4,37 +4,55 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ipv6.h>
 #include <linux/sched.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "cgroup.h"
+#include "status.h"
 
 #define PORT 9 /* discard */
+
+enum way {
+	WAY_CONNECT, /* connect() */
+	WAY_SEND,    /* an unconnected datagram */
+	WAY_SOCKET,  /* socket(), with the protocol that no class allows */
+	WAY_PING,    /* an echo request, which only egress sees */
+};
 
 struct attempt {
 	const char *name;
 	int family, type;
-	bool send; /* an unconnected datagram, else connect() */
-	enum cgnet_layer layer;
+	enum way way;
 };
 
 static const struct attempt attempts[] = {
-	{"TCP connect over IPv4", AF_INET, SOCK_STREAM, false, CGNET_LAYER_CONNECT},
-	{"TCP connect over IPv6", AF_INET6, SOCK_STREAM, false, CGNET_LAYER_CONNECT},
-	{"UDP connect over IPv4", AF_INET, SOCK_DGRAM, false, CGNET_LAYER_CONNECT},
-	{"UDP connect over IPv6", AF_INET6, SOCK_DGRAM, false, CGNET_LAYER_CONNECT},
-	{"UDP send over IPv4", AF_INET, SOCK_DGRAM, true, CGNET_LAYER_SENDMSG},
-	{"UDP send over IPv6", AF_INET6, SOCK_DGRAM, true, CGNET_LAYER_SENDMSG},
+	{"TCP connect over IPv4", AF_INET, SOCK_STREAM, WAY_CONNECT},
+	{"TCP connect over IPv6", AF_INET6, SOCK_STREAM, WAY_CONNECT},
+	{"UDP connect over IPv4", AF_INET, SOCK_DGRAM, WAY_CONNECT},
+	{"UDP connect over IPv6", AF_INET6, SOCK_DGRAM, WAY_CONNECT},
+	{"UDP send over IPv4", AF_INET, SOCK_DGRAM, WAY_SEND},
+	{"UDP send over IPv6", AF_INET6, SOCK_DGRAM, WAY_SEND},
+	{"raw socket over IPv4", AF_INET, SOCK_RAW, WAY_SOCKET},
+	{"raw socket over IPv6", AF_INET6, SOCK_RAW, WAY_SOCKET},
+	{"ping over IPv4", AF_INET, SOCK_DGRAM, WAY_PING},
+	{"ping over IPv6", AF_INET6, SOCK_DGRAM, WAY_PING},
 };
+
+#define ATTEMPTS ARRAY_SIZE(attempts)
+
+static const unsigned char sentinel4[] = CGNET_SENTINEL4, sentinel6[] = CGNET_SENTINEL6;
 
 static socklen_t sentinel(int family, struct sockaddr_storage *out)
 {
-	const unsigned char addr4[] = CGNET_SENTINEL4, addr6[] = CGNET_SENTINEL6;
 	struct sockaddr_in *in4 = (struct sockaddr_in *)out;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)out;
 
@@ -42,51 +60,114 @@ static socklen_t sentinel(int family, struct sockaddr_storage *out)
 	out->ss_family = family;
 	if (family == AF_INET) {
 		in4->sin_port = htons(PORT);
-		memcpy(&in4->sin_addr, addr4, sizeof(addr4));
+		memcpy(&in4->sin_addr, sentinel4, sizeof(sentinel4));
 		return sizeof(*in4);
 	}
 	in6->sin6_port = htons(PORT);
-	memcpy(&in6->sin6_addr, addr6, sizeof(addr6));
+	memcpy(&in6->sin6_addr, sentinel6, sizeof(sentinel6));
 	return sizeof(*in6);
+}
+
+static int protocol(const struct attempt *a)
+{
+	if (a->way == WAY_SOCKET)
+		return CGNET_SENTINEL_PROTO;
+	if (a->way == WAY_PING)
+		return a->family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+	return 0;
 }
 
 /* The errno of the attempt; 0 if it went through, -1 if this kernel has no such socket. */
 static int try_one(const struct attempt *a)
 {
-	_cleanup_close_ int fd = socket(a->family, a->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	_cleanup_close_ int fd =
+		socket(a->family, a->type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol(a));
+	const unsigned char echo[8] = {a->family == AF_INET ? 8 : 128};
 	struct sockaddr_storage to;
 	socklen_t len = sentinel(a->family, &to);
 	ssize_t ret;
 
 	if (fd < 0)
 		return errno == EAFNOSUPPORT ? -1 : errno;
-	if (a->send)
-		ret = sendto(fd, "", 1, 0, (struct sockaddr *)&to, len);
-	else
+	switch (a->way) {
+	case WAY_CONNECT:
 		ret = connect(fd, (struct sockaddr *)&to, len);
+		break;
+	case WAY_SEND:
+	case WAY_PING:
+		ret = sendto(fd, echo, sizeof(echo), 0, (struct sockaddr *)&to, len);
+		break;
+	default:
+		ret = 0;
+	}
+	/* A ping over IPv6 that egress drops reports success: the counters tell. */
+	if (a->way == WAY_PING && a->family == AF_INET6)
+		return ret < 0 ? errno : EPERM;
 	return ret < 0 ? errno : 0;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, text, strlen(text)) > 0 ? 0 : -errno;
+}
+
+/* The kernel puts an IPv6 address into use a moment later; what is sent before gets lost. */
+static void await_address6(int fd)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct sockaddr_storage addr;
+	socklen_t len = sentinel(AF_INET6, &addr);
+
+	for (int i = 0; i < 500 && bind(fd, (struct sockaddr *)&addr, len) < 0; i++)
+		nanosleep(&pause, NULL);
+}
+
+/*
+ * Makes the namespace's own lo hold the sentinels, so that a packet to them gets as far as egress,
+ * and lets root open ping sockets. On failure the pings fail too, with an errno that is reported.
+ */
+static void prepare_namespace(void)
+{
+	_cleanup_close_ int fd4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	struct sockaddr_storage addr;
+	socklen_t len;
+	struct in6_ifreq ifr6 = {.ifr6_prefixlen = 128, .ifr6_ifindex = 1};
+
+	write_file("/proc/sys/net/ipv4/ping_group_range", "0 0");
+	ioctl(fd4, SIOCSIFFLAGS, &ifr);
+	len = sentinel(AF_INET, &addr);
+	memcpy(&ifr.ifr_addr, &addr, len);
+	ioctl(fd4, SIOCSIFADDR, &ifr);
+	memcpy(&ifr6.ifr6_addr, sentinel6, sizeof(sentinel6));
+	if (ioctl(fd6, SIOCSIFADDR, &ifr6) == 0)
+		await_address6(fd6);
 }
 
 /* In the child: tries all and writes the errnos. */
 static _Noreturn void run(int out)
 {
-	int results[ARRAY_SIZE(attempts)];
+	int results[ATTEMPTS];
 
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++)
+	prepare_namespace();
+	for (size_t i = 0; i < ATTEMPTS; i++)
 		results[i] = try_one(&attempts[i]);
 	if (write(out, results, sizeof(results)) != sizeof(results))
 		_exit(1);
 	_exit(0);
 }
 
-static int spawn(int cgroup_fd, int results[ARRAY_SIZE(attempts)], struct why *why)
+static int spawn(int cgroup_fd, int results[ATTEMPTS], struct why *why)
 {
 	struct clone_args args = {
 		.flags = CLONE_INTO_CGROUP | CLONE_NEWNET,
 		.exit_signal = SIGCHLD,
 		.cgroup = cgroup_fd,
 	};
-	size_t size = sizeof(int) * ARRAY_SIZE(attempts);
+	size_t size = sizeof(int) * ATTEMPTS;
 	int fds[2];
 	ssize_t n;
 	pid_t pid;
@@ -111,7 +192,7 @@ static int spawn(int cgroup_fd, int results[ARRAY_SIZE(attempts)], struct why *w
 	return 0;
 }
 
-static int spawn_in(const char *cgroup, int results[ARRAY_SIZE(attempts)], struct why *why)
+static int spawn_in(const char *cgroup, int results[ATTEMPTS], struct why *why)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX];
@@ -130,47 +211,66 @@ static int spawn_in(const char *cgroup, int results[ARRAY_SIZE(attempts)], struc
 	return err;
 }
 
-/* Denials on the sentinel so far, over all layers. */
-static int counted(const struct live_class *lc, __u64 *out)
+static enum cgnet_layer layer_of(enum way way)
 {
-	struct cgnet_counts counts;
+	static const enum cgnet_layer layers[] = {
+		[WAY_CONNECT] = CGNET_LAYER_CONNECT,
+		[WAY_SEND] = CGNET_LAYER_SENDMSG,
+		[WAY_SOCKET] = CGNET_LAYER_CREATE,
+		[WAY_PING] = CGNET_LAYER_EGRESS,
+	};
+
+	return layers[way];
+}
+
+/* Denials on the sentinels so far. */
+static int read_counts(const struct live_class *lc, __u64 counts[CGNET_LAYERS], struct why *why)
+{
+	struct cgnet_counts each;
 	int err = 0;
 
-	*out = 0;
 	for (int layer = 0; layer < CGNET_LAYERS && !err; layer++) {
-		err = live_class_counts(lc, layer, &counts);
+		err = live_class_counts(lc, layer, &each);
 		if (!err)
-			*out += counts.selftest;
+			counts[layer] = each.selftest;
 	}
-	return err;
+	return err ? why_set(why, err, "self-test: cannot read the counters: %s", strerror(-err))
+		   : 0;
+}
+
+/* Refused by the class's own programs; a session may try the address meanwhile and add to it. */
+static int check_counts(const __u64 before[CGNET_LAYERS], const __u64 after[CGNET_LAYERS],
+			const __u64 expected[CGNET_LAYERS], struct why *why)
+{
+	for (int layer = 0; layer < CGNET_LAYERS; layer++)
+		if (after[layer] - before[layer] < expected[layer])
+			return why_set(why, -EACCES,
+				       "self-test: the layer %s counted %llu of %llu denials",
+				       layer_name(layer),
+				       (unsigned long long)(after[layer] - before[layer]),
+				       (unsigned long long)expected[layer]);
+	return 0;
 }
 
 int selftest(const struct live_class *lc, const char *cgroup, struct why *why)
 {
-	int results[ARRAY_SIZE(attempts)];
-	__u64 before, after, expected = 0;
-	int err = counted(lc, &before);
+	__u64 before[CGNET_LAYERS], after[CGNET_LAYERS], expected[CGNET_LAYERS] = {};
+	int results[ATTEMPTS] = {}; /* 0 is "went through" */
+	int err = read_counts(lc, before, why);
 
 	if (!err)
 		err = spawn_in(cgroup, results, why);
-	else
-		why_set(why, err, "self-test: cannot read the counters: %s", strerror(-err));
 	if (err)
 		return err;
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+	for (size_t i = 0; i < ATTEMPTS; i++) {
 		if (results[i] == -1)
 			continue;
 		if (results[i] != EPERM)
 			return why_set(why, -EACCES, "self-test: a %s was not refused (%s)",
 				       attempts[i].name,
 				       results[i] ? strerror(results[i]) : "it went through");
-		expected++;
+		expected[layer_of(attempts[i].way)]++;
 	}
-	/* Refused by the class's own programs; a session may try the address meanwhile and add to
-	 * it. */
-	err = counted(lc, &after);
-	if (err || after - before < expected)
-		return why_set(why, -EACCES, "self-test: %llu of %llu denials were counted",
-			       (unsigned long long)(after - before), (unsigned long long)expected);
-	return 0;
+	err = read_counts(lc, after, why);
+	return err ? err : check_counts(before, after, expected, why);
 }

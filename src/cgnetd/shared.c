@@ -36,11 +36,24 @@ static void add_set(struct cgnet_set_member *out, size_t *n, const char *name,
 	}
 }
 
-static int make_sets(const struct facts *f, const struct btf *btf, struct why *why)
+/* True if the table behind fd holds these members and no more. */
+static bool holds(int fd, const struct cgnet_set_member *members, size_t n)
 {
-	size_t room = f->host.n + f->onlink.n + f->broadcast.n + f->resolver.n;
-	_cleanup_free_ struct cgnet_set_member *members = calloc(room + 1, sizeof(*members));
-	size_t n = 0;
+	struct cgnet_set_member found;
+
+	for (__u32 i = 0; i <= n; i++)
+		if (bpf_map_lookup_elem(fd, &i, &found) < 0 ||
+		    memcmp(&found, &members[i], sizeof(found)) != 0)
+			return false;
+	return true;
+}
+
+/* Leaves s->sets at -1 where the table that is pinned will do. The last row is empty. */
+static int make_sets(struct shared *s, const struct facts *f, const struct btf *btf,
+		     struct why *why)
+{
+	size_t room = f->host.n + f->onlink.n + f->broadcast.n + f->resolver.n + 1, n = 0;
+	_cleanup_free_ struct cgnet_set_member *members = calloc(room, sizeof(*members));
 
 	if (!members)
 		return why_set(why, -ENOMEM, "out of memory");
@@ -48,35 +61,52 @@ static int make_sets(const struct facts *f, const struct btf *btf, struct why *w
 	add_set(members, &n, "onlink", &f->onlink);
 	add_set(members, &n, "broadcast", &f->broadcast);
 	add_set(members, &n, "resolver", &f->resolver);
-	return map_make_array(&sets_spec, members, n, btf, why);
+	if (s->old_sets >= 0 && holds(s->old_sets, members, n))
+		return 0;
+	s->sets = map_make_array(&sets_spec, members, room, btf, why);
+	return s->sets < 0 ? s->sets : 0;
 }
 
-int shared_prepare(struct shared *s, const struct instance *in, const struct facts *facts,
-		   const struct btf *btf, struct why *why)
+int shared_announce(const struct instance *in, const struct cgnet_info *info, struct why *why)
+{
+	struct cgnet_info early = *info;
+	_cleanup_close_ int fd = -1;
+
+	early.default_class[0] = '\0';
+	early.root_class[0] = '\0';
+	fd = map_make_array(&info_spec, &early, 1, NULL, why);
+	return fd < 0 ? fd : bpffs_pin(fd, in->bpffs, CGNET_PIN_INFO, why);
+}
+
+int shared_prepare(struct shared *s, const struct instance *in, bool first,
+		   const struct facts *facts, const struct btf *btf, struct why *why)
 {
 	const struct cgnet_info none = {};
 
-	s->info = bpffs_open(in->bpffs, CGNET_PIN_INFO, why);
-	if (s->info == -ENOENT)
-		s->info = map_make_array(&info_spec, &none, 1, btf, why);
+	s->made = first;
+	s->info = first ? map_make_array(&info_spec, &none, 1, btf, why)
+			: bpffs_open(in->bpffs, CGNET_PIN_INFO, why);
 	if (s->info < 0)
 		return s->info;
 	s->old_sets = bpffs_open(in->bpffs, CGNET_PIN_SETS, NULL);
-	s->sets = make_sets(facts, btf, why);
-	return s->sets < 0 ? s->sets : 0;
+	return make_sets(s, facts, btf, why);
 }
 
 int shared_commit(struct shared *s, const struct instance *in, const struct cgnet_info *info,
 		  struct why *why)
 {
 	__u32 key = 0;
-	int err;
+	int err = 0;
 
 	if (bpf_map_update_elem(s->info, &key, info, BPF_ANY) < 0)
 		return why_set(why, -errno, "cannot write %s/%s: %s", in->bpffs, CGNET_PIN_INFO,
 			       strerror(errno));
-	err = bpffs_pin(s->info, in->bpffs, CGNET_PIN_INFO, why);
-	return err ? err : bpffs_pin(s->sets, in->bpffs, CGNET_PIN_SETS, why);
+	if (s->sets >= 0)
+		err = bpffs_pin(s->sets, in->bpffs, CGNET_PIN_SETS, why);
+	/* Last: where it is pinned, something is loaded. */
+	if (!err && s->made)
+		err = bpffs_pin(s->info, in->bpffs, CGNET_PIN_INFO, why);
+	return err;
 }
 
 void shared_undo(struct shared *s, const struct instance *in, const struct cgnet_info *old)
@@ -85,7 +115,7 @@ void shared_undo(struct shared *s, const struct instance *in, const struct cgnet
 
 	if (s->info >= 0)
 		bpf_map_update_elem(s->info, &key, old, BPF_ANY);
-	if (s->old_sets >= 0)
+	if (s->sets >= 0 && s->old_sets >= 0)
 		bpffs_pin(s->old_sets, in->bpffs, CGNET_PIN_SETS, NULL);
 }
 

@@ -9,15 +9,22 @@
 #include "instance.h"
 
 struct shared {
-	int info, sets, old_sets;
+	int info, sets, old_sets; /* descriptors; sets is the new table, if one is needed */
+	bool made;		  /* info is new */
 };
 
-#define SHARED_NONE ((struct shared){-1, -1, -1})
+#define SHARED_NONE ((struct shared){-1, -1, -1, false})
 
-/* Makes or opens the maps and fills the new table of sets; btf types them, NULL for none. Returns 0
- * or a negative errno with the reason. */
-int shared_prepare(struct shared *s, const struct instance *in, const struct facts *facts,
-		   const struct btf *btf, struct why *why);
+/*
+ * For a first load, before it makes anything else: pins info without the classes' names, so that
+ * `unload` knows what a killed load made. Returns 0 or a negative errno with the reason.
+ */
+int shared_announce(const struct instance *in, const struct cgnet_info *info, struct why *why);
+
+/* Makes or opens the maps and fills the new table of sets; btf types them, NULL for none. first:
+ * nothing was loaded before. Returns 0 or a negative errno with the reason. */
+int shared_prepare(struct shared *s, const struct instance *in, bool first,
+		   const struct facts *facts, const struct btf *btf, struct why *why);
 
 /* Writes info and pins both. Returns 0 or a negative errno with the reason. */
 int shared_commit(struct shared *s, const struct instance *in, const struct cgnet_info *info,

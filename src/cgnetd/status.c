@@ -9,23 +9,29 @@
 
 #include "bpffs.h"
 #include "live_class.h"
+#include "programs.h"
 #include "shared.h"
 
 static const char *const layer_names[CGNET_LAYERS] = {
-	[CGNET_LAYER_CONNECT] = "connect",
-	[CGNET_LAYER_SENDMSG] = "sendmsg",
-};
-
-static const enum cgnet_layer hook_layers[CGNET_HOOKS] = {
-	[CGNET_HOOK_CONNECT4] = CGNET_LAYER_CONNECT,
-	[CGNET_HOOK_CONNECT6] = CGNET_LAYER_CONNECT,
-	[CGNET_HOOK_SENDMSG4] = CGNET_LAYER_SENDMSG,
-	[CGNET_HOOK_SENDMSG6] = CGNET_LAYER_SENDMSG,
+	[CGNET_LAYER_CONNECT] = "connect", [CGNET_LAYER_SENDMSG] = "sendmsg",
+	[CGNET_LAYER_CREATE] = "create",   [CGNET_LAYER_EGRESS] = "egress",
+	[CGNET_LAYER_INGRESS] = "ingress", [CGNET_LAYER_UNIX] = "unix",
 };
 
 const char *layer_name(enum cgnet_layer layer)
 {
 	return layer_names[layer];
+}
+
+const char *loopback_name(enum cgnet_loopback loopback)
+{
+	static const char *const names[] = {
+		[CGNET_LOOPBACK_DENY] = "deny",
+		[CGNET_LOOPBACK_SESSION] = "session",
+		[CGNET_LOOPBACK_ALLOW] = "allow",
+	};
+
+	return loopback < ARRAY_SIZE(names) ? names[loopback] : "?";
 }
 
 /* The kernel is asked: a link that was detached by force still has its pin. */
@@ -46,9 +52,11 @@ static void check_layers(struct class_status *c)
 	_cleanup_close_ int fd = open(c->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	for (int hook = 0; hook < CGNET_HOOKS; hook++) {
-		struct why *off = &c->off[hook_layers[hook]];
+		struct why *off = &c->off[cgnet_hooks[hook].layer];
 
-		if (fd < 0)
+		if (!hook_is_wanted(hook, &c->info.settings))
+			why_set(off, 0, "not asked for");
+		else if (fd < 0)
 			why_set(off, 0, "no cgroup %s", c->cgroup);
 		else if (!is_attached(fd, hook, c->info.prog_ids[hook]))
 			why_set(off, 0, "%s is not attached", cgnet_hooks[hook].name);

@@ -33,4 +33,7 @@ void status_free(struct status *s);
 /* A layer's name, "connect". */
 const char *layer_name(enum cgnet_layer layer);
 
+/* What a class says of this host: "session", "deny", "allow". */
+const char *loopback_name(enum cgnet_loopback loopback);
+
 #endif

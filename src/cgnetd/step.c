@@ -8,6 +8,8 @@
 #include "bpffs.h"
 #include "cgroup.h"
 #include "digest.h"
+#include "probe.h"
+#include "programs.h"
 #include "selftest.h"
 #include "sessions.h"
 
@@ -30,11 +32,20 @@ static void describe(struct step *s)
 {
 	const struct compiled_class *c = s->compiled;
 
-	s->info.loopback = c->loopback;
+	s->info.settings = c->settings;
+	s->info.keep_privileges = c->keep_privileges;
 	s->info.fallback = c->fallback;
 	s->info.prefixes4 = c->n4;
 	s->info.prefixes6 = c->n6;
 	class_digest(c, s->info.digest);
+}
+
+static bool same_programs(const struct cgnet_settings *a, const struct cgnet_settings *b)
+{
+	for (int hook = 0; hook < CGNET_HOOKS; hook++)
+		if (hook_is_wanted(hook, a) != hook_is_wanted(hook, b))
+			return false;
+	return true;
 }
 
 /* A loaded class: is it whole, and does it have this policy? */
@@ -58,7 +69,13 @@ static int plan_loaded(struct step *s, struct why *why)
 	}
 	s->info = s->old_info;
 	describe(s);
-	s->action = memcmp(&s->info, &s->old_info, sizeof(s->info)) ? STEP_CHANGE : STEP_KEEP;
+	if (!same_programs(&s->info.settings, &s->old_info.settings)) {
+		live_class_close(&s->live);
+		s->action = STEP_REPLACE;
+	} else {
+		s->action =
+			memcmp(&s->info, &s->old_info, sizeof(s->info)) ? STEP_CHANGE : STEP_KEEP;
+	}
 	return 0;
 }
 
@@ -93,12 +110,22 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 	return 0;
 }
 
-static int prepare_new(struct step *s, const struct generation *g, struct why *why)
+static int prepare_new(struct step *s, const struct generation *g, int core_btf, struct why *why)
 {
-	int err = cgroup_make(s->cgroup, &s->made_cgroup, why);
+	const struct live_class_plan plan = {
+		.dir = s->temp,
+		.old_dir = s->action == STEP_REPLACE ? s->dir : NULL,
+		.cgroup = s->cgroup,
+		.compiled = s->compiled,
+		.generation = g,
+		.core_btf = core_btf,
+	};
+	int err = probe_settings(&s->compiled->settings, why);
 
 	if (!err)
-		err = live_class_build(&s->live, s->temp, s->cgroup, s->compiled, g, &s->maps, why);
+		err = cgroup_make(s->cgroup, &s->made_cgroup, why);
+	if (!err)
+		err = live_class_build(&s->live, &plan, &s->maps, why);
 	if (!err)
 		err = live_class_read(&s->live, &s->info, why);
 	if (err)
@@ -119,7 +146,8 @@ static int prepare_change(struct step *s, const struct generation *g, struct why
 	err = policy_maps_make(&s->maps, s->compiled, btf, why);
 	btf__free(btf);
 	if (!err)
-		err = live_class_fill_slot(&s->live, generation_standby(g), &s->maps, why);
+		err = live_class_fill_slot(&s->live, generation_standby(g), &s->maps, s->compiled,
+					   why);
 	if (err)
 		return err;
 	/* If we are killed between the switch and the record of it, the next load must not believe
@@ -128,12 +156,12 @@ static int prepare_change(struct step *s, const struct generation *g, struct why
 	return live_class_write(&s->live, &unknown, why);
 }
 
-int step_prepare(struct step *s, const struct generation *g, struct why *why)
+int step_prepare(struct step *s, const struct generation *g, int core_btf, struct why *why)
 {
 	int err = 0;
 
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE)
-		err = prepare_new(s, g, why);
+		err = prepare_new(s, g, core_btf, why);
 	else if (s->action == STEP_CHANGE)
 		err = prepare_change(s, g, why);
 	return name_class(s, err, why);
@@ -190,7 +218,7 @@ void step_undo(struct step *s, const struct generation *g)
 		if (s->made_cgroup)
 			cgroup_remove(s->cgroup);
 	} else if (s->action == STEP_CHANGE) {
-		live_class_fill_slot(&s->live, generation_standby(g), &s->old_maps, NULL);
+		live_class_mirror_slot(&s->live, generation_standby(g), &s->old_maps, NULL);
 		if (!s->committed || !policy_maps_pin(&s->old_maps, s->dir, NULL))
 			live_class_write(&s->live, &s->old_info, NULL);
 	}
@@ -200,7 +228,7 @@ int step_finish(struct step *s, const struct generation *g, struct why *why)
 {
 	if (s->action != STEP_CHANGE)
 		return 0;
-	return name_class(s, live_class_fill_slot(&s->live, generation_standby(g), &s->maps, why),
+	return name_class(s, live_class_mirror_slot(&s->live, generation_standby(g), &s->maps, why),
 			  why);
 }
 

@@ -34,8 +34,11 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 	      const struct generation *g, const char *name, const struct compiled_class *compiled,
 	      struct why *why);
 
-/* Makes what the class needs, out of force. Returns 0 or a negative errno with the reason. */
-int step_prepare(struct step *s, const struct generation *g, struct why *why);
+/*
+ * Makes what the class needs, out of force; core_btf is for new programs (see core_btf.h). Returns
+ * 0 or a negative errno with the reason.
+ */
+int step_prepare(struct step *s, const struct generation *g, int core_btf, struct why *why);
 
 /* Records and pins what has come into force. Returns 0 or a negative errno with the reason. */
 int step_commit(struct step *s, struct why *why);

@@ -150,7 +150,10 @@ static void warn_sets(const struct check *c)
 
 static bool denies_something(const struct check *c, const struct class *class)
 {
-	if (class->fallback == CGNET_DENY || class->loopback == LOOPBACK_DENY || class->incomplete)
+	bool closes_host = class->loopback_line && class->loopback != CGNET_LOOPBACK_ALLOW;
+
+	if (class->fallback == CGNET_DENY || closes_host || class->inbound_deny ||
+	    class->unix_none || class->incomplete)
 		return true;
 	for (size_t i = 0; i < class->rules.n; i++) {
 		const struct rule *rule = &class->rules.items[i];
@@ -171,6 +174,10 @@ static void check_class(struct check *c, const struct class *class)
 	else if (!denies_something(c, class))
 		diag_error(c->d, c->p->file, class->line, "class \"%s\" denies nothing",
 			   class->name);
+	if (class->nunix_allow && !class->unix_none && !class->incomplete)
+		diag_error(c->d, c->p->file, class->unix_allow_line,
+			   "unix_allow stands beside \"unix = none\": without it every Unix socket "
+			   "is reached");
 }
 
 /* Writes the nearest class to hint. */

@@ -31,11 +31,21 @@ static void set_row(struct cgnet_rule *row, const char *text, const char *file, 
 	row->line = line;
 }
 
+static const char *loopback_text(enum cgnet_loopback loopback)
+{
+	switch (loopback) {
+	case CGNET_LOOPBACK_SESSION:
+		return "loopback = session";
+	case CGNET_LOOPBACK_ALLOW:
+		return "loopback = allow";
+	default:
+		return "loopback = deny";
+	}
+}
+
 /* Rows of options that are not in the file point to the class. */
 static int fill_rules(const struct policy *p, const struct class *c, struct compiled_class *out)
 {
-	bool closed = c->loopback != LOOPBACK_ALLOW;
-
 	out->nrules = CGNET_RULE_FIRST + c->rules.n;
 	out->rules = calloc(out->nrules, sizeof(*out->rules));
 	if (!out->rules)
@@ -43,8 +53,8 @@ static int fill_rules(const struct policy *p, const struct class *c, struct comp
 	set_row(&out->rules[CGNET_RULE_DEFAULT],
 		c->fallback == CGNET_ALLOW ? "default = allow" : "default = deny", p->file,
 		c->fallback_line ? c->fallback_line : c->line);
-	set_row(&out->rules[CGNET_RULE_LOOPBACK], closed ? "loopback = deny" : "loopback = allow",
-		p->file, c->loopback_line ? c->loopback_line : c->line);
+	set_row(&out->rules[CGNET_RULE_LOOPBACK], loopback_text(c->loopback), p->file,
+		c->loopback_line ? c->loopback_line : c->line);
 	set_row(&out->rules[CGNET_RULE_SENTINEL], "self-test", p->file, c->line);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *rule = &c->rules.items[i];
@@ -54,16 +64,44 @@ static int fill_rules(const struct policy *p, const struct class *c, struct comp
 	return 0;
 }
 
+static int fill_unix_names(const struct class *c, struct compiled_class *out)
+{
+	out->unix_names = calloc(c->nunix_allow + 1, sizeof(*out->unix_names));
+	if (!out->unix_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nunix_allow; i++) {
+		struct cgnet_unix_name *name = &out->unix_names[i];
+
+		name->len = strlen(c->unix_allow[i]);
+		memcpy(name->name, c->unix_allow[i], name->len);
+	}
+	out->nunix_names = c->nunix_allow;
+	return 0;
+}
+
+static void fill_settings(const struct class *c, struct compiled_class *out)
+{
+	memcpy(out->name, c->name, sizeof(out->name));
+	out->fallback = c->fallback;
+	out->settings.loopback = c->loopback;
+	out->settings.protocols = c->protocols;
+	if (c->inbound_deny)
+		out->settings.flags |= CGNET_INBOUND_DENY;
+	if (c->unix_none)
+		out->settings.flags |= CGNET_UNIX_NONE;
+	out->keep_privileges = c->keep_privileges;
+}
+
 static int compile_class(const struct policy *p, const struct class *c, const struct facts *facts,
 			 struct compiled_class *out, struct diags *d)
 {
 	struct expansion x = {0};
 	int err;
 
-	memcpy(out->name, c->name, sizeof(out->name));
-	out->fallback = c->fallback;
-	out->loopback = c->loopback == LOOPBACK_UNSET ? LOOPBACK_DENY : c->loopback;
-	err = fill_rules(p, c, out);
+	fill_settings(c, out);
+	err = fill_unix_names(c, out);
+	if (!err)
+		err = fill_rules(p, c, out);
 	if (!err)
 		err = expand_class(p, c, facts, &x);
 	if (!err)
@@ -71,7 +109,7 @@ static int compile_class(const struct policy *p, const struct class *c, const st
 	if (!err)
 		err = fold_class(&x, out);
 	if (!err)
-		lint_rules(&x, d);
+		lint_rules(&x, c, d);
 	expansion_free(&x);
 	return err;
 }
@@ -120,6 +158,7 @@ static void compiled_class_free(struct compiled_class *c)
 	free(c->values6);
 	free(c->ports);
 	free(c->rules);
+	free(c->unix_names);
 }
 
 void compiled_free(struct compiled *c)

@@ -9,7 +9,10 @@
 struct compiled_class {
 	char name[CGNET_NAME_SIZE];
 	enum cgnet_verdict fallback;
-	enum loopback_mode loopback;
+	struct cgnet_settings settings;	    /* loopback, protocols and flags */
+	struct cgnet_unix_name *unix_names; /* slot is 0: the loader's to set */
+	size_t nunix_names;
+	bool keep_privileges;
 
 	/*
 	 * The tries, each sorted by prefix_compare(); keys and values in parallel arrays, ready for

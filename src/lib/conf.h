@@ -16,7 +16,7 @@ struct conf_value {
 
 struct conf {
 	struct outline outline;
-	struct conf_value *values; /* in file order */
+	struct conf_value *values; /* in file order, those of an option together */
 	size_t n, cap;
 };
 

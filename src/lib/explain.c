@@ -118,6 +118,16 @@ static int scan_ports(const struct explain_source *source, const struct cgnet_pr
 	return 0;
 }
 
+/* As is_up_to_listener() in bpf/verdict.bpf.h: only TCP and UDP have somebody who listens. */
+static bool is_up_to_listener(const struct explain_source *source, const struct forms *f,
+			      uint8_t flags)
+{
+	bool is_carried = f->has6 && f->has4;
+
+	return source->settings.loopback == CGNET_LOOPBACK_SESSION && f->proto != IPPROTO_ICMP &&
+	       (flags & CGNET_THIS_HOST) && !(flags & CGNET_SENTINEL) && !is_carried;
+}
+
 static int judge(const struct explain_source *source, uint8_t family, const void *addr,
 		 const struct forms *f, struct explanation *out)
 {
@@ -133,28 +143,68 @@ static int judge(const struct explain_source *source, uint8_t family, const void
 	memcpy(found.prefix.bytes, addr, family == AF_INET ? 4 : 16);
 	prefix_mask(&found.prefix);
 	err = scan_ports(source, &value, f, &found);
-	if (!err)
-		*out = found;
+	if (err)
+		return err;
+	found.own_servers =
+		found.verdict == CGNET_DENY && is_up_to_listener(source, f, value.flags);
+	*out = found;
+	return 0;
+}
+
+/* Denied if any form of the destination is. */
+static int judge_forms(const struct explain_source *source, const struct forms *f,
+		       struct explanation *out)
+{
+	struct explanation carried;
+	int err;
+
+	if (!f->has6)
+		return judge(source, AF_INET, &f->v4, f, out);
+	err = judge(source, AF_INET6, f->v6, f, out);
+	if (err || !f->has4 || out->verdict == CGNET_DENY)
+		return err;
+	err = judge(source, AF_INET, &f->v4, f, &carried);
+	if (!err && carried.verdict == CGNET_DENY)
+		*out = carried;
 	return err;
+}
+
+/* A raw socket can send any protocol. */
+static bool has_socket(const struct explain_source *source, uint8_t proto)
+{
+	unsigned int bit = CGNET_PROTO_TCP;
+
+	if (proto == IPPROTO_UDP)
+		bit = CGNET_PROTO_UDP;
+	else if (proto == IPPROTO_ICMP)
+		bit = CGNET_PROTO_ICMP;
+	return source->settings.protocols & (bit | CGNET_PROTO_RAW);
 }
 
 int explain(const struct explain_source *source, const struct dest *dest, struct explanation *out)
 {
 	struct forms f = dest_forms(dest);
-	struct explanation first, carried;
-	int err;
+	struct explanation found;
+	int err = judge_forms(source, &f, &found);
 
-	if (!f.has6)
-		return judge(source, AF_INET, &f.v4, &f, out);
-	err = judge(source, AF_INET6, f.v6, &f, &first);
-	if (!err && f.has4 && first.verdict == CGNET_ALLOW) {
-		err = judge(source, AF_INET, &f.v4, &f, &carried);
-		if (!err && carried.verdict == CGNET_DENY)
-			first = carried;
+	if (err)
+		return err;
+	if (!has_socket(source, f.proto)) {
+		found.verdict = CGNET_DENY;
+		found.own_servers = false;
+		found.no_socket = true;
 	}
-	if (!err)
-		*out = first;
-	return err;
+	*out = found;
+	return 0;
+}
+
+const char *explain_note(const struct explanation *e)
+{
+	if (e->no_socket)
+		return "no rule, but the class's protocols refuse the socket";
+	if (e->own_servers)
+		return "servers of the session itself are reachable there";
+	return NULL;
 }
 
 /* The key at index i of a compiled trie. */
@@ -237,6 +287,7 @@ struct explain_source explain_compiled(const struct compiled_class *c)
 {
 	return (struct explain_source){
 		.arg = (void *)c,
+		.settings = c->settings,
 		.lookup = compiled_lookup,
 		.port = compiled_port,
 	};

@@ -13,10 +13,10 @@ struct facts {
 };
 
 /*
- * Takes a snapshot of the caller's network namespace over rtnetlink (libmnl) and of resolv_conf (NULL for
- * /etc/resolv.conf). Needs no privilege. Without a name server line, or without the file, the C
- * library asks 127.0.0.1, and so the set holds that. Returns 0 or a negative errno with the reason;
- * then out is unchanged.
+ * Takes a snapshot of the caller's network namespace over rtnetlink (libmnl) and of resolv_conf
+ * (NULL for /etc/resolv.conf). Needs no privilege. Without a name server line, or without the file,
+ * the C library asks 127.0.0.1, and so the set holds that. Returns 0 or a negative errno with the
+ * reason; then out is unchanged.
  */
 int facts_read(struct facts *out, const char *resolv_conf, struct why *why);
 

@@ -351,7 +351,7 @@ int fold_class(struct expansion *x, struct compiled_class *out)
 		.infos = x->infos,
 		.out = out,
 		.outermost = {.verdict = out->fallback, .rule = CGNET_RULE_DEFAULT},
-		.closed = out->loopback != LOOPBACK_ALLOW,
+		.closed = out->settings.loopback != CGNET_LOOPBACK_ALLOW,
 	};
 	int err = reserve_tries(x, out);
 	size_t n;

@@ -261,7 +261,36 @@ static bool allows_sentinel(const struct rule *rule)
 	return rule->verdict == CGNET_ALLOW && !rule->set && prefix_is_sentinel(&rule->prefix);
 }
 
-void lint_rules(const struct expansion *x, struct diags *d)
+_Static_assert((int)PROTO_TCP == (int)CGNET_PROTO_TCP && (int)PROTO_UDP == (int)CGNET_PROTO_UDP &&
+		       (int)PROTO_ICMP == (int)CGNET_PROTO_ICMP,
+	       "a rule's protocols are compared with a class's");
+
+/*
+ * False if no socket that the class can make sends what the rule is about; a raw one sends
+ * anything. Protocols of an incomplete class are not known.
+ */
+static bool has_sockets(const struct rule_info *info, const struct class *c)
+{
+	if (c->incomplete || (c->protocols & CGNET_PROTO_RAW))
+		return true;
+	if (info->protos)
+		return info->protos & c->protocols;
+	return !info->nports || (c->protocols & ~(unsigned int)CGNET_PROTO_ICMP);
+}
+
+static void report_no_sockets(const struct rule *rule, struct diags *d)
+{
+	if (rule->protos)
+		diag_warning(d, rule->file, rule->line,
+			     "%s \"%s\" can never match: the class's protocols lack %s", word(rule),
+			     rule->text, strrchr(rule->text, '/') + 1);
+	else
+		diag_warning(d, rule->file, rule->line,
+			     "%s \"%s\" can never match: none of the class's protocols has ports",
+			     word(rule), rule->text);
+}
+
+void lint_rules(const struct expansion *x, const struct class *c, struct diags *d)
 {
 	for (size_t row = CGNET_RULE_FIRST; row < x->ninfos; row++) {
 		const struct rule_info *info = &x->infos[row];
@@ -273,6 +302,8 @@ void lint_rules(const struct expansion *x, struct diags *d)
 				   "allow \"%s\": the self-test needs this address, which every "
 				   "class denies",
 				   info->rule->text);
+		else if (!has_sockets(info, c))
+			report_no_sockets(info->rule, d);
 		else if (!info->used && !info->contradicted)
 			report_unused(x, row, d);
 		if (info->opens_host)

@@ -12,7 +12,10 @@
  */
 int lint_contradictions(struct expansion *x, struct diags *d);
 
-/* Adds what fold_class() noted: overflows as errors, useless and too broad rules as warnings. */
-void lint_rules(const struct expansion *x, struct diags *d);
+/*
+ * Adds what fold_class() noted of the rules of c: overflows as errors, useless and too broad rules
+ * as warnings.
+ */
+void lint_rules(const struct expansion *x, const struct class *c, struct diags *d);
 
 #endif

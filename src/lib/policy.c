@@ -8,6 +8,7 @@
 #include "conf.h"
 #include "list.h"
 #include "name.h"
+#include "option.h"
 #include "text.h"
 
 /* How much of a bad text is shown. */
@@ -30,34 +31,6 @@ static void copy_name(char out[CGNET_NAME_SIZE], const char *name)
 static void out_of_memory(struct build *b)
 {
 	diag_error(b->d, b->p->file, 0, "out of memory");
-}
-
-static void refuse_value(struct build *b, const struct conf_value *value, const char *accepted)
-{
-	diag_error(b->d, b->p->file, value->line, "%s is %s, not \"%.*s\"", value->option, accepted,
-		   SHOWN, value->text);
-}
-
-static void set_default(struct build *b, struct class *class, const struct conf_value *value)
-{
-	class->fallback_line = value->line;
-	if (!strcmp(value->text, "allow"))
-		class->fallback = CGNET_ALLOW;
-	else if (!strcmp(value->text, "deny"))
-		class->fallback = CGNET_DENY;
-	else
-		refuse_value(b, value, "allow or deny");
-}
-
-static void set_loopback(struct build *b, struct class *class, const struct conf_value *value)
-{
-	class->loopback_line = value->line;
-	if (!strcmp(value->text, "deny"))
-		class->loopback = LOOPBACK_DENY;
-	else if (!strcmp(value->text, "allow"))
-		class->loopback = LOOPBACK_ALLOW;
-	else
-		refuse_value(b, value, "deny or allow");
 }
 
 /* Why a rule cannot stand in a class (in_set false) or in a set; NULL if it can. */
@@ -98,38 +71,55 @@ static bool add_rule(struct build *b, struct rules *rules, const struct conf_val
 	return true;
 }
 
-static void set_class_option(struct build *b, struct class *class, const struct conf_value *value)
+static void set_class_option(struct build *b, struct class *class, const struct given *given)
 {
-	if (!strcmp(value->option, "default"))
-		set_default(b, class, value);
-	else if (!strcmp(value->option, "loopback"))
-		set_loopback(b, class, value);
-	else if (!add_rule(b, &class->rules, value,
-			   strcmp(value->option, "deny") ? CGNET_ALLOW : CGNET_DENY, false))
-		class->incomplete = true;
-}
+	bool denies = !strcmp(given->option->name, "deny");
 
-static void set_value(struct build *b, const struct conf_value *value)
-{
-	const struct outline_section *section;
-	struct policy *p = b->p;
-	size_t index;
-
-	if (value->section < 0) {
-		copy_name(p->default_class, value->text);
-		b->default_line = value->line;
+	if (!denies && strcmp(given->option->name, "allow") != 0) {
+		option_set(class, given, b->d);
 		return;
 	}
-	section = &b->conf->outline.sections[value->section];
-	index = b->index[value->section];
+	for (size_t i = 0; i < given->n; i++)
+		if (!add_rule(b, &class->rules, &given->values[i],
+			      denies ? CGNET_DENY : CGNET_ALLOW, false))
+			class->incomplete = true;
+}
+
+static void set_members(struct build *b, struct set *set, const struct given *given)
+{
+	for (size_t i = 0; i < given->n; i++)
+		if (!add_rule(b, &set->members, &given->values[i], CGNET_DENY, true))
+			set->incomplete = true;
+}
+
+/* The name of a class, in an option that takes one value; an empty list has none. */
+static void set_class_name(char out[CGNET_NAME_SIZE], int *line, const struct given *given)
+{
+	if (!given->n)
+		return;
+	copy_name(out, given->values->text);
+	*line = given->values->line;
+}
+
+static void set_option(struct build *b, const struct given *given)
+{
+	const struct outline_section *section;
+	int place = given->option->section;
+	struct policy *p = b->p;
+
+	if (place < 0) {
+		set_class_name(p->default_class, &b->default_line, given);
+		return;
+	}
+	section = &b->conf->outline.sections[place];
 	if (!strcmp(section->kind, "class")) {
-		set_class_option(b, &p->classes[index], value);
+		set_class_option(b, &p->classes[b->index[place]], given);
 	} else if (!strcmp(section->kind, "set")) {
-		if (!add_rule(b, &p->sets[index].members, value, CGNET_DENY, true))
-			p->sets[index].incomplete = true;
+		set_members(b, &p->sets[b->index[place]], given);
 	} else {
-		copy_name(p->grants[index].class_name, value->text);
-		p->grants[index].line = value->line;
+		struct grant *grant = &p->grants[b->index[place]];
+
+		set_class_name(grant->class_name, &grant->line, given);
 	}
 }
 
@@ -153,6 +143,7 @@ static int add_section(struct build *b, size_t i)
 		check_title(b, section);
 		copy_name(p->classes[p->nclasses].name, section->title);
 		p->classes[p->nclasses].line = section->place.line;
+		option_defaults(&p->classes[p->nclasses]);
 		b->index[i] = p->nclasses++;
 		return 0;
 	}
@@ -178,13 +169,48 @@ static int add_section(struct build *b, size_t i)
 /* An option that was dropped may have held the one rule that counts. */
 static void note_dropped(struct build *b, const struct outline_option *option)
 {
-	const struct outline_section *section = &b->conf->outline.sections[option->section];
-	size_t index = b->index[option->section];
+	const struct outline_section *section;
 
+	if (option->section < 0)
+		return;
+	section = &b->conf->outline.sections[option->section];
+	if (section->place.dropped)
+		return;
 	if (!strcmp(section->kind, "class"))
-		b->p->classes[index].incomplete = true;
+		b->p->classes[b->index[option->section]].incomplete = true;
 	else if (!strcmp(section->kind, "set"))
-		b->p->sets[index].incomplete = true;
+		b->p->sets[b->index[option->section]].incomplete = true;
+}
+
+/* Number of values from index first on that belong to the option. */
+static size_t count_values(const struct conf *conf, size_t first, const char *option)
+{
+	size_t n = 0;
+
+	while (first + n < conf->n && conf->values[first + n].option == option)
+		n++;
+	return n;
+}
+
+/* The values of an option stand together, in the order of the options. */
+static void set_options(struct build *b)
+{
+	const struct outline *outline = &b->conf->outline;
+	size_t at = 0;
+
+	for (size_t i = 0; i < outline->noptions; i++) {
+		struct given given = {.file = b->p->file, .option = &outline->options[i]};
+
+		if (given.option->place.dropped) {
+			note_dropped(b, given.option);
+			continue;
+		}
+		given.n = count_values(b->conf, at, given.option->name);
+		if (given.n)
+			given.values = &b->conf->values[at];
+		at += given.n;
+		set_option(b, &given);
+	}
 }
 
 /* Fills p from what the file says, without a look at what it means. */
@@ -204,15 +230,8 @@ static int build_policy(struct build *b)
 	for (size_t i = 0; i < n && !err; i++)
 		if (!outline->sections[i].place.dropped)
 			err = add_section(b, i);
-	for (size_t i = 0; i < outline->noptions && !err; i++) {
-		const struct outline_option *option = &outline->options[i];
-
-		if (option->place.dropped && option->section >= 0 &&
-		    !outline->sections[option->section].place.dropped)
-			note_dropped(b, option);
-	}
-	for (size_t i = 0; i < b->conf->n && !err; i++)
-		set_value(b, &b->conf->values[i]);
+	if (!err)
+		set_options(b);
 	return err;
 }
 
@@ -341,12 +360,20 @@ static void rules_free(struct rules *rules)
 	free(rules->items);
 }
 
+static void class_free(struct class *c)
+{
+	rules_free(&c->rules);
+	for (size_t i = 0; i < c->nunix_allow; i++)
+		free(c->unix_allow[i]);
+	free(c->unix_allow);
+}
+
 void policy_free(struct policy *p)
 {
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->nclasses; i++)
-		rules_free(&p->classes[i].rules);
+		class_free(&p->classes[i]);
 	for (size_t i = 0; i < p->nsets; i++) {
 		rules_free(&p->sets[i].members);
 		prefixes_free(&p->sets[i].list);

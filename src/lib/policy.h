@@ -13,11 +13,8 @@
 #define POLICY_MAX_SIZE (4UL << 20)
 #define LIST_MAX_SIZE	(512UL << 20)
 
-enum loopback_mode {
-	LOOPBACK_UNSET = 0, /* not in the file: the default holds */
-	LOOPBACK_DENY,
-	LOOPBACK_ALLOW,
-};
+/* Names in a class's unix_allow: the map unix_names has room for four times as many. */
+#define UNIX_NAMES_MAX 1024
 
 /* Bits of rule.protos. */
 enum proto_bit {
@@ -49,15 +46,23 @@ struct rules {
 	size_t n, cap;
 };
 
-struct class {
+struct class
+{
 	char name[CGNET_NAME_SIZE];
 	int line;
 	enum cgnet_verdict fallback; /* "default = ..." */
 	int fallback_line;
-	enum loopback_mode loopback;
-	int loopback_line;
-	struct rules rules; /* deny and allow together, in file order */
-	bool incomplete;    /* a wrong rule was left out */
+	enum cgnet_loopback loopback; /* session if the file does not say */
+	int loopback_line;	      /* 0 if the file does not say */
+	unsigned int protocols;	      /* enum cgnet_protocol; tcp, udp and icmp by default */
+	bool inbound_deny;
+	bool unix_none;
+	char **unix_allow; /* abstract names, without the "@" that stands for the NUL */
+	size_t nunix_allow;
+	int unix_allow_line;  /* 0 if the file does not say */
+	bool keep_privileges; /* "privileges = keep" */
+	struct rules rules;   /* deny and allow together, in file order */
+	bool incomplete;      /* a wrong rule or value was left out */
 };
 
 struct set {
@@ -76,7 +81,7 @@ struct grant {
 };
 
 struct policy {
-	char *file; /* as named by the caller */
+	char *file;			     /* as named by the caller */
 	char default_class[CGNET_NAME_SIZE]; /* "" if none */
 	struct class *classes;
 	size_t nclasses;
@@ -98,7 +103,7 @@ enum policy_flag {
 
 /*
  * Parses one rule, TARGET[:PORTS][/PROTO], into out (zeroed here; text is copied, file and line are
- * the caller's to set). Returns 0, -ENOMEM, or -EINVAL with the reason in why. Does not look up the set.
+ * the caller's to set) without looking up its set. Returns 0, -ENOMEM, or -EINVAL with the reason.
  */
 int rule_parse(const char *text, struct rule *out, struct why *why);
 void rule_free(struct rule *rule);
@@ -112,7 +117,7 @@ void rule_free(struct rule *rule);
  */
 struct policy *policy_read(const char *file, unsigned int flags, struct diags *d);
 
-/* The same from memory, for tests and fuzzing; name stands in messages. `file:` members are read. */
+/* The same from memory; name stands in messages. `file:` members are read. */
 struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
 			    struct diags *d);
 

@@ -16,7 +16,8 @@ struct why {
 	char text[512];
 };
 
-/* Writes the reason (printf style, no newline) and returns err, a negative errno. why may be NULL.
+/*
+ * Writes the reason (printf style, no newline) and returns err, a negative errno. why may be NULL.
  */
 int why_set(struct why *why, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -29,7 +29,7 @@ unsigned int gen_below(struct gen *g, unsigned int n)
 static void anchor4(struct gen *g, uint8_t addr[4])
 {
 	static const char *const anchors[] = {
-		"0.0.0.0",   "0.67.71.78",	"10.62.0.0",	   "10.62.0.8",	    "127.0.0.1",
+		"0.0.0.0",   "240.67.71.78",	"10.62.0.0",	   "10.62.0.8",	    "127.0.0.1",
 		"127.0.0.0", "100.100.100.200", "169.254.169.254", "168.63.129.16", "172.16.0.1",
 		"192.0.2.0", "192.0.2.4",	"198.51.100.0",	   "224.0.0.1",	    "8.8.8.0",
 		"8.8.8.8",   "255.255.255.255", "192.168.255.255",
@@ -203,7 +203,7 @@ static void write_set(struct writer *w, const char *name, const char *nested)
 
 static void write_class(struct writer *w)
 {
-	static const char *const loopbacks[] = {"", "", "\tloopback = deny\n",
+	static const char *const loopbacks[] = {"", "\tloopback = session\n", "\tloopback = deny\n",
 						"\tloopback = allow\n"};
 
 	fprintf(w->out, "class %s {\n\tdefault = %s\n%s", GEN_CLASS,

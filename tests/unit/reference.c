@@ -176,6 +176,14 @@ static bool is_this_host(const struct reference *r, uint8_t family, const uint8_
 	return false;
 }
 
+/* True if the session's own servers are reached where the rules deny. */
+static bool spares_own(const struct reference *r, uint8_t family, const uint8_t *addr,
+		       uint8_t proto)
+{
+	return r->class->loopback == CGNET_LOOPBACK_SESSION && proto != IPPROTO_ICMP &&
+	       is_this_host(r, family, addr) && !is_sentinel(family, addr);
+}
+
 static struct explanation judge(const struct reference *r, uint8_t family, const uint8_t *addr,
 				uint8_t proto, uint16_t port)
 {
@@ -198,14 +206,15 @@ static struct explanation judge(const struct reference *r, uint8_t family, const
 	} else if (best) {
 		out.verdict = best->rule->verdict;
 		out.rule = best->row;
-	} else if (r->class->fallback == CGNET_ALLOW && r->class->loopback != LOOPBACK_ALLOW &&
-		   is_this_host(r, family, addr)) {
+	} else if (r->class->fallback == CGNET_ALLOW &&
+		   r->class->loopback != CGNET_LOOPBACK_ALLOW && is_this_host(r, family, addr)) {
 		out.verdict = CGNET_DENY;
 		out.rule = CGNET_RULE_LOOPBACK;
 	} else {
 		out.verdict = r->class->fallback;
 		out.rule = CGNET_RULE_DEFAULT;
 	}
+	out.own_servers = out.verdict == CGNET_DENY && spares_own(r, family, addr, proto);
 	for (unsigned int i = 0; i < out.prefix.len; i++)
 		out.prefix.bytes[i / 8] |= bit(addr, i) << (7 - i % 8);
 	return out;
@@ -270,12 +279,15 @@ void reference_decide(const struct reference *r, const struct dest *dest, struct
 	if (!memcmp(addr, any, 16))
 		addr = loopback;
 	*out = judge(r, AF_INET6, addr, proto, port);
-	if (out->verdict == CGNET_ALLOW && carried(addr, v4)) {
+	if (!carried(addr, v4))
+		return;
+	if (out->verdict == CGNET_ALLOW) {
 		struct explanation inner = judge(r, AF_INET, v4, proto, port);
 
 		if (inner.verdict == CGNET_DENY)
 			*out = inner;
 	}
+	out->own_servers = false;
 }
 
 static bool rules_overlap(const struct rule *a, const struct rule *b)

@@ -17,7 +17,10 @@ struct reference *reference_new(const struct policy *policy, const struct class 
 				const struct facts *facts);
 void reference_free(struct reference *r);
 
-/* What has to become of dest, and by which rule; out->prefix is the longest that holds dest. */
+/*
+ * What has to become of dest, and by which rule; out->prefix is the longest that holds dest. Looks
+ * at rules, default and loopback, not at protocols.
+ */
 void reference_decide(const struct reference *r, const struct dest *dest, struct explanation *out);
 
 /* True if two rules that come from no dynamic set contradict each other. */

@@ -13,6 +13,7 @@ int suite_addr(void);
 int suite_rule(void);
 int suite_sets(void);
 int suite_conf(void);
+int suite_policy(void);
 int suite_facts(void);
 int suite_list(void);
 int suite_random(void);
@@ -20,6 +21,7 @@ int suite_lint(void);
 int suite_explain(void);
 int suite_compile(void);
 int suite_policies(void);
+int suite_filter(void);
 
 /* Adds one suite with n tests to the registry. Returns 0 or -1. */
 struct unit_test {

@@ -131,11 +131,18 @@ static const struct table precedence[] = {
 };
 
 static const struct table loopback[] = {
+	/* Session folds like deny; who listens is asked in the kernel. */
 	{"default = allow\n deny = { \"$W\" }",
-	 {{"$l:80", DENY, "loopback = deny"},
-	  {"$S:80", DENY, "loopback = deny"},
+	 {{"$l:80", DENY, "loopback = session"},
+	  {"$S:80", DENY, "loopback = session"},
 	  {"$d:80", ALLOW, DEFAULT},
 	  {"$P:80", ALLOW, DEFAULT}}},
+	{"default = allow\n loopback = session",
+	 {{"$l/icmp", DENY, "loopback = session"}, {"$S:80/udp", DENY, "loopback = session"}}},
+	{"default = allow\n loopback = session\n allow = { \"$l:80\" }\n deny = { \"@host\" }",
+	 {{"$l:80", ALLOW, "$l:80"},
+	  {"$l:81", DENY, "loopback = session"},
+	  {"$S:80", DENY, "@host"}}},
 	{"default = allow\n loopback = deny",
 	 {{"$l/icmp", DENY, "loopback = deny"}, {"$S:80/udp", DENY, "loopback = deny"}}},
 	{"default = allow\n loopback = allow\n deny = { \"$W\" }",
@@ -145,9 +152,9 @@ static const struct table loopback[] = {
 	/* An explicit rule is heard first. */
 	{"default = allow\n allow = { \"$l:8000-8100\" }\n deny = { \"$S:22\" }",
 	 {{"$l:8000", ALLOW, "$l:8000-8100"},
-	  {"$l:8101", DENY, "loopback = deny"},
+	  {"$l:8101", DENY, "loopback = session"},
 	  {"$S:22", DENY, "$S:22"},
-	  {"$S:23", DENY, "loopback = deny"}}},
+	  {"$S:23", DENY, "loopback = session"}}},
 	{"default = allow\n loopback = deny\n allow = { \"$A:443\" }",
 	 {{"$l:443", ALLOW, "$A:443"},
 	  {"$S:443", ALLOW, "$A:443"},
@@ -157,17 +164,18 @@ static const struct table loopback[] = {
 	 {{"$l:443", DENY, "@loopback"}, {"$S:443", ALLOW, "$A:443"}}},
 	/* Where the default denies, there is nothing for it to do. */
 	{"default = deny\n loopback = deny", {{"$l:80", DENY, "default = deny"}}},
+	{"default = deny\n loopback = session", {{"$l:80", DENY, "default = deny"}}},
 	{"default = deny\n loopback = allow", {{"$l:80", DENY, "default = deny"}}},
 	{"default = deny\n allow = { \"$L\" }", {{"$l:80", ALLOW, "$L"}}},
 };
 
 static const struct table sentinel4[] = {
-	{"default = allow\n loopback = allow\n allow = { \"0.0.0.0/0\", \"0.0.0.0/8:9\", "
-	 "\"0.67.71.78/31\" }\n"
+	{"default = allow\n loopback = allow\n allow = { \"0.0.0.0/0\", \"192.0.0.0/24:9\", "
+	 "\"240.67.71.78/31\" }\n"
 	 "deny = { \"$W\" }",
-	 {{"0.67.71.78:9", DENY, "self-test"},
-	  {"0.67.71.78/udp", DENY, "self-test"},
-	  {"0.67.71.79:9", ALLOW, "0.67.71.78/31"}}},
+	 {{"240.67.71.78:9", DENY, "self-test"},
+	  {"240.67.71.78/udp", DENY, "self-test"},
+	  {"240.67.71.79:9", ALLOW, "240.67.71.78/31"}}},
 };
 
 static const struct table sentinel6[] = {
@@ -224,9 +232,8 @@ static void always_there(void)
 	root = world_entry(&w, "0.0.0.0/0");
 	CU_ASSERT(root && root->verdict == CGNET_ALLOW && root->rule == CGNET_RULE_DEFAULT);
 	CU_ASSERT_PTR_NOT_NULL(world_entry(&w, "::/0"));
-	CU_ASSERT_PTR_NOT_NULL(world_entry(&w, "0.67.71.78"));
+	CU_ASSERT_PTR_NOT_NULL(world_entry(&w, "240.67.71.78"));
 	CU_ASSERT_PTR_NOT_NULL(world_entry(&w, "100::6367:6e65"));
-	CU_ASSERT_EQUAL(w.compiled->classes[0].loopback, LOOPBACK_DENY);
 	world_free(&w);
 }
 
@@ -240,7 +247,7 @@ static void flags(void)
 		{"127.0.0.0/8", CGNET_THIS_HOST},
 		{"127.0.0.1", CGNET_THIS_HOST},
 		{"0.0.0.0/8", CGNET_THIS_HOST},
-		{"0.67.71.78", CGNET_THIS_HOST | CGNET_SENTINEL},
+		{"240.67.71.78", CGNET_SENTINEL},
 		{"192.0.2.7", CGNET_THIS_HOST},
 		{"192.0.2.0/24", 0},
 		{"::1", CGNET_THIS_HOST},
@@ -314,6 +321,97 @@ static void rule_table(void)
 	world_free(&w);
 }
 
+static void loopback_row(void)
+{
+	static const struct {
+		const char *body, *text;
+		unsigned int line;
+	} rows[] = {
+		{"default = deny", "loopback = session", 1},
+		{"default = deny\nloopback = session", "loopback = session", 3},
+		{"default = deny\n\nloopback = deny", "loopback = deny", 4},
+		{"default = deny\nloopback = allow", "loopback = allow", 3},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world w = {0};
+		const struct cgnet_rule *row;
+
+		CU_ASSERT_FATAL(world_build_class(&w, rows[i].body, false));
+		row = &w.compiled->classes[0].rules[CGNET_RULE_LOOPBACK];
+		CHECK_ROW(!strcmp(row->text, rows[i].text) && row->line == rows[i].line,
+			  "row %zu: \"%s\" in line %u", i, row->text, row->line);
+		world_free(&w);
+	}
+}
+
+#define USUAL (CGNET_PROTO_TCP | CGNET_PROTO_UDP | CGNET_PROTO_ICMP)
+
+static void settings(void)
+{
+	static const struct {
+		const char *body;
+		struct cgnet_settings want;
+		bool keep;
+	} rows[] = {
+		{"", {CGNET_LOOPBACK_SESSION, USUAL, 0}, false},
+		{"loopback = session\ninbound = allow\nunix = any\nprivileges = drop",
+		 {CGNET_LOOPBACK_SESSION, USUAL, 0},
+		 false},
+		{"loopback = deny\nprotocols = { tcp, raw }",
+		 {CGNET_LOOPBACK_DENY, CGNET_PROTO_TCP | CGNET_PROTO_RAW, 0},
+		 false},
+		{"loopback = allow\nprotocols = \"udp\"",
+		 {CGNET_LOOPBACK_ALLOW, CGNET_PROTO_UDP, 0},
+		 false},
+		{"inbound = deny", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY}, false},
+		{"unix = none", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_UNIX_NONE}, false},
+		{"unix = none\ninbound = deny\nprivileges = keep",
+		 {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY | CGNET_UNIX_NONE},
+		 true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct compiled_class *c;
+		struct world w = {0};
+		char body[256];
+
+		snprintf(body, sizeof(body), "default = deny\n%s", rows[i].body);
+		CU_ASSERT_FATAL(world_build_class(&w, body, false));
+		c = &w.compiled->classes[0];
+		CHECK_ROW(!memcmp(&c->settings, &rows[i].want, sizeof(c->settings)) &&
+				  c->keep_privileges == rows[i].keep && !c->nunix_names,
+			  "row %zu: loopback %d, protocols %u, flags %u", i, c->settings.loopback,
+			  c->settings.protocols, c->settings.flags);
+		world_free(&w);
+	}
+}
+
+/* The keys are compared whole, so what is behind a name has to be zero. */
+static void unix_names(void)
+{
+	char text[512], longest[108] = "";
+	struct cgnet_unix_name want[] = {
+		{.len = 1, .name = "a"},
+		{.len = 20, .name = "/tmp/.X11-unix/X0 @b"},
+		{.len = 107},
+	};
+	const struct compiled_class *c;
+	struct world w = {0};
+
+	memset(longest, 'x', 107);
+	memcpy(want[2].name, longest, 107);
+	snprintf(text, sizeof(text),
+		 "default = deny\nunix_allow = { @a, \"@%s\",\n\"@%s\" }\nunix = none",
+		 want[1].name, longest);
+	CU_ASSERT_FATAL(world_build_class(&w, text, false));
+	CU_ASSERT_EQUAL(w.diags.n, 0);
+	c = &w.compiled->classes[0];
+	CU_ASSERT_EQUAL_FATAL(c->nunix_names, ARRAY_SIZE(want));
+	CU_ASSERT(!memcmp(c->unix_names, want, sizeof(want)));
+	world_free(&w);
+}
+
 int suite_compile(void)
 {
 	static const struct unit_test tests[] = {
@@ -323,6 +421,9 @@ int suite_compile(void)
 		{"flags", flags},
 		{"equal port lists are stored once", equal_lists_are_stored_once},
 		{"rule table", rule_table},
+		{"loopback's row", loopback_row},
+		{"settings", settings},
+		{"Unix names", unix_names},
 	};
 
 	return add_suite("compile", tests, ARRAY_SIZE(tests));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Policy files: what good ones come to, and each message of bad ones with its line. */
+/* Policy files: each message of bad ones with its line. */
 #include <string.h>
 
 #include "policy.h"
 #include "suites.h"
-#include "tempdir.h"
 
 #define MAX_MESSAGES 12
 
@@ -21,6 +20,15 @@ struct conf_row {
 /* So that the row is about something else. */
 #define DEFAULT "default_class = x\n"
 #define CLASS	"class x { default = deny }\n"
+
+#define PROTOCOL(name) "protocol \"" name "\" is not tcp, udp, icmp, udplite, sctp, dccp or raw"
+#define A_PATH                                                                                     \
+	"is a path, which a mount can show elsewhere; only abstract names, \"@NAME\", are taken"
+#define WITHOUT_NONE                                                                               \
+	"unix_allow stands beside \"unix = none\": without it every Unix socket is reached"
+#define BYTES_100                                                                                  \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567" \
+	"890123456789"
 
 /* Syntax: the first error is the only one. */
 static const struct conf_row syntax[] = {
@@ -117,7 +125,46 @@ static const struct conf_row semantics[] = {
 	/* Values. */
 	{DEFAULT "class x {\n default = Allow\n loopback = yes\n}\n",
 	 {{3, "default is allow or deny, not \"Allow\""},
-	  {4, "loopback is deny or allow, not \"yes\""}}},
+	  {4, "loopback is session, deny or allow, not \"yes\""}}},
+	{DEFAULT "class x {\n default = deny\n inbound = none\n unix = deny\n unix_allow = \"@y\"\n"
+		 " privileges = kept\n}\n",
+	 {{4, "inbound is allow or deny, not \"none\""},
+	  {5, "unix is any or none, not \"deny\""},
+	  {7, "privileges is drop or keep, not \"kept\""}}},
+	{DEFAULT "class x {\n default = deny\n privileges = keep\n}\n",
+	 {{4, "warning: privileges = keep: a root session of class \"x\" can undo the policy"}}},
+	{DEFAULT "class x {\n default = deny\n protocol = { tcp }\n unix-allow = \"@y\"\n}\n",
+	 {{4, "unknown option \"protocol\" in class; did you mean protocols?"},
+	  {5, "unknown option \"unix-allow\" in class; did you mean unix_allow?"}}},
+	/* Protocols. */
+	{DEFAULT "class x {\n default = deny\n protocols = {\n tcp, upd,\n \"mptcp\", TCP,\n tcp,\n"
+		 " \"\" }\n}\n",
+	 {{5, PROTOCOL("upd") "; did you mean udp?"},
+	  {6, PROTOCOL("mptcp") "; did you mean tcp?"},
+	  {6, PROTOCOL("TCP")},
+	  {7, "protocol tcp is given twice"},
+	  {8, PROTOCOL("")}}},
+	{DEFAULT "class x {\n default = deny\n protocols = { }\n deny = \"10.0.0.1/8\"\n}\n",
+	 {{4, "protocols is empty: class \"x\" could make no socket"},
+	  {5, "\"10.0.0.1/8\" has host bits set; the prefix is 10.0.0.0/8"}}},
+	/* Abstract names. */
+	{DEFAULT "class x {\n default = deny\n unix = none\n unix_allow = { \"@y\", \"@\", \"y\",\n"
+		 "\"@y\", \"@@y\",\n\"@" BYTES_100 "1234567\", \"@" BYTES_100 "12345678\",\n"
+		 "\"/run/y\", \"@/run/y\",\n\"run/y\", \"\" }\n}\n",
+	 {{5, "unix_allow: \"@\" has not 1 to 107 bytes behind its \"@\""},
+	  {5, "unix_allow: \"y\" is not an abstract name, \"@NAME\""},
+	  {6, "unix_allow: \"@y\" is given twice"},
+	  {7, "unix_allow: \"@012345678901234567890123456789012345678901234567890123456789012\" "
+	      "has not 1 to 107 bytes behind its \"@\""},
+	  {8, "unix_allow: \"/run/y\" " A_PATH},
+	  {9, "unix_allow: \"run/y\" " A_PATH},
+	  {9, "unix_allow: \"\" is not an abstract name, \"@NAME\""}}},
+	{DEFAULT "class x {\n default = deny\n unix_allow = {\n \"@y\" }\n}\n"
+		 "class y {\n default = deny\n unix_allow = \"@y\"\n unix = any\n}\n"
+		 "class z { default = deny unix_allow = { } }\n",
+	 {{4, WITHOUT_NONE}, {9, WITHOUT_NONE}}},
+	{DEFAULT "class x {\n default = deny\n unx = none\n unix_allow = { \"@y\" }\n}\n",
+	 {{4, "unknown option \"unx\" in class; did you mean unix?"}}},
 	{DEFAULT "class x { deny = \"@local\" }\nclass y { }\n",
 	 {{2, "class \"x\" lacks \"default = allow\" or \"default = deny\""},
 	  {3, "class \"y\" lacks \"default = allow\" or \"default = deny\""}}},
@@ -127,6 +174,13 @@ static const struct conf_row semantics[] = {
 	 {{2, "class \"x\" denies nothing"}}},
 	{DEFAULT "class x {\n default = allow\n loopback = allow\n}\n",
 	 {{2, "class \"x\" denies nothing"}}},
+	{DEFAULT "class x {\n default = allow\n protocols = { tcp }\n privileges = drop\n}\n",
+	 {{2, "class \"x\" denies nothing"}}},
+	{DEFAULT "class x {\n default = allow\n loopback = session\n}\n"
+		 "class y {\n default = allow\n loopback = deny\n}\n"
+		 "class z {\n default = allow\n loopback = allow\n inbound = deny\n}\n"
+		 "class w {\n default = allow\n loopback = allow\n unix = none\n}\n",
+	 {{0, NULL}}},
 	{DEFAULT "class x {\n default = allow\n deny = \"@y\"\n}\nset y { members = { \"@z\" } }\n"
 		 "set z { }\n",
 	 {{2, "class \"x\" denies nothing"},
@@ -239,84 +293,14 @@ static void test_semantics(void)
 	check_rows(semantics, ARRAY_SIZE(semantics), "semantics");
 }
 
-static struct policy *parse_good(const char *text)
-{
-	struct diags d = {0};
-	struct policy *p = policy_parse("good.conf", text, strlen(text), 0, &d);
-
-	CHECK_ROW(p && !d.n, "%s", d.n ? d.items[0].text : "no policy");
-	diags_free(&d);
-	return p;
-}
-
-static void check_rule(const struct rule *rule, const char *text, int line,
-		       enum cgnet_verdict verdict)
-{
-	CHECK_ROW(!strcmp(rule->text, text) && rule->line == line && rule->verdict == verdict &&
-			  !strcmp(rule->file, "good.conf"),
-		  "%s:%d: %s", rule->file, rule->line, rule->text);
-}
-
-static void test_good(void)
-{
-	static const char text[] = "default_class = \"a\"\n"
-				   "class a {\n"
-				   "  allow = { \"@resolver\", 10.0.0.1:443/tcp,\n"
-				   "            [fd00::1]:443/tcp, }\n"
-				   "  deny = @local\n"
-				   "  default = allow\n"
-				   "  loopback = 'deny'\n"
-				   "}\n"
-				   "class \"b\" { default = deny allow = { \"@s\" } deny = { } }\n"
-				   "set s { members = { \"192.0.2.0/24\", \"2001:db8::/32\" } }\n"
-				   "user builder { class = b }\n"
-				   "group \"dev ops\" { class = \"a\" }";
-	struct policy *p = parse_good(text);
-
-	CU_ASSERT_FATAL(p && p->nclasses == 2 && p->nsets == 1 && p->ngrants == 2);
-	CU_ASSERT_STRING_EQUAL(p->file, "good.conf");
-	CU_ASSERT_STRING_EQUAL(p->default_class, "a");
-	CU_ASSERT(policy_class(p, "a") == &p->classes[0] && policy_class(p, "b") &&
-		  !policy_class(p, "c"));
-	CU_ASSERT_EQUAL(p->classes[0].fallback, CGNET_ALLOW);
-	CU_ASSERT_EQUAL(p->classes[0].loopback, LOOPBACK_DENY);
-	CU_ASSERT(p->classes[0].line == 2 && p->classes[0].fallback_line == 6 &&
-		  p->classes[0].loopback_line == 7);
-	CU_ASSERT_EQUAL_FATAL(p->classes[0].rules.n, 4);
-	check_rule(&p->classes[0].rules.items[0], "@resolver", 3, CGNET_ALLOW);
-	check_rule(&p->classes[0].rules.items[1], "10.0.0.1:443/tcp", 3, CGNET_ALLOW);
-	check_rule(&p->classes[0].rules.items[2], "[fd00::1]:443/tcp", 4, CGNET_ALLOW);
-	check_rule(&p->classes[0].rules.items[3], "@local", 5, CGNET_DENY);
-	CU_ASSERT_EQUAL(p->classes[1].fallback, CGNET_DENY);
-	CU_ASSERT_EQUAL(p->classes[1].loopback, LOOPBACK_UNSET);
-	CU_ASSERT_EQUAL_FATAL(p->classes[1].rules.n, 1);
-	CU_ASSERT_EQUAL(p->sets[0].members.n, 2);
-	CU_ASSERT(!p->grants[0].group && !strcmp(p->grants[0].who, "builder") &&
-		  !strcmp(p->grants[0].class_name, "b") && p->grants[0].line == 11);
-	CU_ASSERT(p->grants[1].group && !strcmp(p->grants[1].who, "dev ops") &&
-		  !strcmp(p->grants[1].class_name, "a"));
-	policy_free(p);
-}
-
-/* Nothing comes from the environment, in values or in comments. */
-static void test_environment(void)
-{
-	static const char text[] = DEFAULT CLASS "# ${CGNET_TEST} $HOME \\ \"\n";
-	struct policy *p;
-
-	CU_ASSERT(!setenv("CGNET_TEST", "\n} garbage {", 1));
-	p = parse_good(text);
-	CU_ASSERT(p && p->nclasses == 1);
-	policy_free(p);
-	unsetenv("CGNET_TEST");
-}
-
 /* Many parses in one process: libconfuse's scanner keeps no state from a failed one. */
 static void test_repeat(void)
 {
+	static const struct conf_row good = {DEFAULT CLASS, {{0, NULL}}};
+
 	for (int i = 0; i < 100; i++) {
 		test_syntax();
-		policy_free(parse_good(DEFAULT CLASS));
+		check_rows(&good, 1, "good");
 	}
 }
 
@@ -352,70 +336,13 @@ static void test_limits(void)
 	CU_ASSERT(!policy_parse("test.conf", text, used, 0, &d));
 	CU_ASSERT(d.n == 201 && strstr(d.items[200].text, "too many errors"));
 	diags_free(&d);
-}
-
-static void test_files(void)
-{
-	struct tempdir dir;
-	char path[PATH_MAX], list[PATH_MAX];
-	struct diags d = {0};
-	struct policy *p;
-
-	CU_ASSERT_FATAL(!tempdir_make(&dir));
-	tempdir_path(&dir, "p.conf", path);
-	tempdir_path(&dir, "l.txt", list);
-	/* A list is looked for beside the policy. */
-	CU_ASSERT(!tempdir_write(&dir, "p.conf",
-				 DEFAULT "class x { default = allow deny = \"@y\" }\n"
-					 "set y { members = {\n \"file:l.txt\" } }\n",
-				 0644));
-	CU_ASSERT(!tempdir_write(&dir, "l.txt", "# list\n192.0.2.0/24\n2001:db8::/32\n", 0644));
-	p = policy_read(path, POLICY_CHECK_OWNER, &d);
-	CU_ASSERT_FATAL(p != NULL && !d.n);
-	CU_ASSERT(p->sets[0].list.n == 2 && p->sets[0].members.n == 1);
-	policy_free(p);
-	/* Its errors are in its own file. */
-	CU_ASSERT(!tempdir_write(&dir, "l.txt", "192.0.2.0/24\n192.0.2.1/24\n", 0644));
-	CU_ASSERT(!policy_read(path, 0, &d));
-	CU_ASSERT(d.n == 1 && d.items[0].line == 2 && !strcmp(d.items[0].file, list));
-	diags_free(&d);
-	/* A writable list is as good as a writable policy. */
-	CU_ASSERT(!tempdir_write(&dir, "l.txt", "192.0.2.0/24\n", 0666));
-	CU_ASSERT(!policy_read(path, POLICY_CHECK_OWNER, &d));
-	CU_ASSERT(d.n == 1 && d.items[0].line == 4 && !strcmp(d.items[0].file, path) &&
-		  strstr(d.items[0].text, list) &&
-		  strstr(d.items[0].text, "writable for everybody"));
-	diags_free(&d);
-	/* An empty list denies nothing. */
-	CU_ASSERT(!tempdir_write(&dir, "l.txt", "# empty\n", 0644));
-	CU_ASSERT(!policy_read(path, 0, &d));
-	CU_ASSERT(d.errors == 1 && d.n == 2);
-	diags_free(&d);
-	CU_ASSERT(!tempdir_write(&dir, "p.conf", DEFAULT CLASS, 0666));
-	CU_ASSERT(!policy_read(path, POLICY_CHECK_OWNER, &d));
-	CU_ASSERT(d.n == 1 && d.items[0].line == 0 &&
-		  !strcmp(d.items[0].text, "is writable for everybody (mode 0666)"));
-	diags_free(&d);
-	tempdir_remove(&dir);
-	CU_ASSERT(!policy_read(path, 0, &d));
-	CU_ASSERT(d.n == 1 && !strcmp(d.items[0].text, "cannot open: No such file or directory"));
-	diags_free(&d);
-}
-
-/* What `check` relies on to find all errors: the rules that are right are still there. */
-static void test_keep_wrong(void)
-{
-	static const char text[] = DEFAULT "class x {\n default = allow\n deny = { \"10.0.0.1/8\", "
-					   "\"@zzz\", \"10.0.0.0/8\" }\n}\n";
-	struct diags d = {0};
-	struct policy *p = policy_parse("x", text, strlen(text), POLICY_KEEP_WRONG, &d);
-
-	CU_ASSERT_EQUAL(d.errors, 2);
-	CU_ASSERT_FATAL(p && p->nclasses == 1 && p->classes[0].rules.n == 1);
-	CU_ASSERT_STRING_EQUAL(p->classes[0].rules.items[0].text, "10.0.0.0/8");
-	policy_free(p);
-	diags_free(&d);
-	CU_ASSERT(!policy_parse("x", "class {", 7, POLICY_KEEP_WRONG, &d));
+	used = sprintf(text, DEFAULT "class x { default = deny unix = none unix_allow = {\n");
+	for (int i = 0; i < UNIX_NAMES_MAX + 2; i++)
+		used += sprintf(text + used, "\"@name-%d\",\n", i);
+	used += sprintf(text + used, "} }\n");
+	CU_ASSERT(!policy_parse("test.conf", text, used, 0, &d));
+	CU_ASSERT(d.n == 1 && d.items[0].line == 3 + UNIX_NAMES_MAX &&
+		  !strcmp(d.items[0].text, "unix_allow: more than 1024 names"));
 	diags_free(&d);
 }
 
@@ -441,15 +368,8 @@ static void test_print(void)
 }
 
 static const struct unit_test tests[] = {
-	{"syntax", test_syntax},
-	{"semantics", test_semantics},
-	{"good file", test_good},
-	{"environment", test_environment},
-	{"repeated parses", test_repeat},
-	{"limits", test_limits},
-	{"files", test_files},
-	{"wrong rules left out", test_keep_wrong},
-	{"printed messages", test_print},
+	{"syntax", test_syntax}, {"semantics", test_semantics},	   {"repeated parses", test_repeat},
+	{"limits", test_limits}, {"printed messages", test_print},
 };
 
 int suite_conf(void)

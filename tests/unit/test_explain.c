@@ -102,16 +102,16 @@ static void forms(void)
 		/* A rule for the carrier opens no v4 address that is denied. */
 		{"2002:a00:1::1", CGNET_DENY, "10.0.0.0/8"},
 		{"2002:808:1::1", CGNET_ALLOW, "default = allow"},
-		{"64:ff9b::127.0.0.1", CGNET_DENY, "loopback = deny"},
-		{"64:ff9b::0.67.71.78", CGNET_DENY, "self-test"},
+		{"64:ff9b::127.0.0.1", CGNET_DENY, "loopback = session"},
+		{"64:ff9b::240.67.71.78", CGNET_DENY, "self-test"},
 		/* The unspecified address is this host's. */
 		{"0.0.0.0:8000", CGNET_ALLOW, "127.0.0.1:8000"},
 		{"[::ffff:0.0.0.0]:8000", CGNET_ALLOW, "127.0.0.1:8000"},
-		{"0.0.0.0:8000/udp", CGNET_DENY, "loopback = deny"},
+		{"0.0.0.0:8000/udp", CGNET_DENY, "loopback = session"},
 		{"[::]:8000", CGNET_ALLOW, "[::1]:8000"},
 		{"[::]:8000/udp", CGNET_ALLOW, "[::1]:8000"},
-		{"[::]:8001", CGNET_DENY, "loopback = deny"},
-		{"0.0.0.0:8001", CGNET_DENY, "loopback = deny"},
+		{"[::]:8001", CGNET_DENY, "loopback = session"},
+		{"0.0.0.0:8001", CGNET_DENY, "loopback = session"},
 	};
 	struct world w = {0};
 
@@ -175,6 +175,100 @@ static void longest_match(void)
 	world_free(&w);
 }
 
+/* Asks for a destination in the one class of w. */
+static struct explanation ask(const struct world *w, const char *text)
+{
+	struct explain_source source = explain_compiled(&w->compiled->classes[0]);
+	struct explanation e = {0};
+	struct dest dest;
+
+	CU_ASSERT_EQUAL_FATAL(dest_parse(text, &dest, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(explain(&source, &dest, &e), 0);
+	return e;
+}
+
+/* Where a denial leaves the session's own servers, as the programs have it. */
+static void own_servers(void)
+{
+	static const struct {
+		const char *body, *dest;
+		bool own;
+	} rows[] = {
+		{"default = allow\ndeny = { \"@local\" }", "127.0.0.1:80", true},
+		{"default = allow\ndeny = { \"@local\" }", "127.0.0.1:80/udp", true},
+		{"default = allow\ndeny = { \"@local\" }", "127.0.0.1/icmp", false},
+		{"default = allow\ndeny = { \"@local\" }", "[::1]:80", true},
+		{"default = allow\ndeny = { \"@local\" }", "[::]:80", true},
+		{"default = allow\ndeny = { \"@local\" }", "0.0.0.0:80/udp", true},
+		{"default = allow\ndeny = { \"@local\" }", "[::ffff:127.0.0.1]:80", true},
+		{"default = allow\ndeny = { \"@local\" }", "192.0.2.7:80", true},
+		{"default = allow\ndeny = { \"@local\" }", "[2001:db8::7]:80", true},
+		/* Not of this host, and what carries an address of it. */
+		{"default = allow\ndeny = { \"@local\" }", "192.0.2.9:80", false},
+		{"default = allow\ndeny = { \"@local\" }", "10.0.0.1:80", false},
+		{"default = allow\ndeny = { \"@local\" }", "[64:ff9b::127.0.0.1]:80", false},
+		{"default = allow\ndeny = { \"@local\" }", "[::127.0.0.1]:80", false},
+		{"default = allow\ndeny = { \"@local\" }", "240.67.71.78:80", false},
+		/* By whatever it is denied, and only where it is. */
+		{"default = deny", "127.0.0.1:80", true},
+		{"default = allow\nloopback = session", "[::1]:80", true},
+		{"default = deny\nallow = { \"127.0.0.1:80\" }", "127.0.0.1:80", false},
+		{"default = deny\nallow = { \"127.0.0.1:80\" }", "127.0.0.1:81", true},
+		{"default = deny\ndeny = { \"127.0.0.1:80\" }", "127.0.0.1:80", true},
+		{"default = deny\nloopback = deny", "127.0.0.1:80", false},
+		{"default = deny\nloopback = allow", "127.0.0.1:80", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world w = {0};
+		struct explanation e;
+
+		world_this_host(&w);
+		CU_ASSERT_FATAL(world_build_class(&w, rows[i].body, false));
+		e = ask(&w, rows[i].dest);
+		CHECK_ROW(e.own_servers == rows[i].own && !e.no_socket &&
+				  (explain_note(&e) != NULL) == rows[i].own,
+			  "row %zu: %s", i, rows[i].dest);
+		world_free(&w);
+	}
+}
+
+/* A protocol that no socket can be made for reaches nothing. */
+static void no_socket(void)
+{
+	static const struct {
+		const char *protocols, *dest;
+		bool refused;
+	} rows[] = {
+		{"tcp, udp", "8.8.8.8/icmp", true},
+		{"tcp, udp", "2606:4700::1/icmp", true},
+		{"tcp, udp", "8.8.8.8:53/udp", false},
+		{"tcp", "8.8.8.8:53/udp", true},
+		{"tcp", "8.8.8.8:53", false},
+		{"icmp, udp, sctp", "[::1]:53/tcp", true},
+		{"raw", "8.8.8.8:53", false},
+		{"udplite, sctp, dccp", "8.8.8.8:1", true},
+		{"tcp, udp, raw", "8.8.8.8/icmp", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world w = {0};
+		struct explanation e;
+		char body[256];
+
+		snprintf(body, sizeof(body),
+			 "default = allow\nloopback = session\nprotocols = { %s }",
+			 rows[i].protocols);
+		CU_ASSERT_FATAL(world_build_class(&w, body, false));
+		e = ask(&w, rows[i].dest);
+		CHECK_ROW(e.no_socket == rows[i].refused && !e.own_servers &&
+				  (e.verdict == CGNET_DENY) == rows[i].refused &&
+				  (explain_note(&e) != NULL) == rows[i].refused,
+			  "row %zu: %s", i, rows[i].dest);
+		world_free(&w);
+	}
+}
+
 static int failing_lookup(void *arg, uint8_t family, const uint8_t *addr, struct cgnet_prefix *out)
 {
 	(void)arg;
@@ -195,7 +289,8 @@ static int failing_port(void *arg, uint32_t index, struct cgnet_port *out)
 static void errors_of_the_source(void)
 {
 	int err = -ENOENT;
-	struct explain_source source = {&err, failing_lookup, failing_port};
+	struct explain_source source = {
+		.arg = &err, .lookup = failing_lookup, .port = failing_port};
 	struct explanation e = {.rule = 77};
 	struct dest dest;
 
@@ -211,7 +306,8 @@ int suite_explain(void)
 	static const struct unit_test tests[] = {
 		{"destinations", parse},	  {"bad destinations", parse_refuses},
 		{"forms of an address", forms},	  {"icmp6 is icmp", icmp6_is_icmp},
-		{"longest match", longest_match}, {"errors of the source", errors_of_the_source},
+		{"longest match", longest_match}, {"own servers", own_servers},
+		{"no socket", no_socket},	  {"errors of the source", errors_of_the_source},
 	};
 
 	return add_suite("explain", tests, ARRAY_SIZE(tests));

@@ -61,6 +61,23 @@ static const struct message messages[] = {
 	 DIAG_WARNING, 0, NULL},
 	{"default = deny\nloopback = allow\nallow = { \"$A:443\" }", DIAG_WARNING, 0, NULL},
 	{"default = deny\nallow = { \"$L:443\", \"$l:80\" }", DIAG_WARNING, 0, NULL},
+	{"default = allow\nloopback = session\nallow = { \"$A:443\" }", DIAG_WARNING, 4,
+	 "also opens port 443 of this host"},
+	/* Protocols that the class does not have. */
+	{"default = deny\nprotocols = { tcp, udp }\nallow = { \"$H/icmp\" }", DIAG_WARNING, 4,
+	 "allow \"$H/icmp\" can never match: the class's protocols lack icmp"},
+	{"default = allow\ndeny = {\n\"$H/tcp+udp\" }\nprotocols = icmp", DIAG_WARNING, 4,
+	 "deny \"$H/tcp+udp\" can never match: the class's protocols lack tcp+udp"},
+	{"default = deny\nallow = { \"$H:53\" }\nprotocols = icmp", DIAG_WARNING, 3,
+	 "allow \"$H:53\" can never match: none of the class's protocols has ports"},
+	{"default = deny\nallow = { \"@resolver\" }\nprotocols = icmp", DIAG_WARNING, 3,
+	 "none of the class's protocols has ports"},
+	{"default = deny\nallow = { \"$H/tcp+icmp\" }\nprotocols = tcp", DIAG_WARNING, 0, NULL},
+	{"default = deny\nallow = { \"$H/icmp\", \"$H:80/tcp\" }\nprotocols = raw", DIAG_WARNING, 0,
+	 NULL},
+	{"default = deny\nallow = { \"$H:53\", \"$N\" }\nprotocols = sctp", DIAG_WARNING, 0, NULL},
+	{"default = deny\nallow = { \"$H\" }\nprotocols = icmp", DIAG_WARNING, 0, NULL},
+	{"default = deny\nallow = { \"$H/icmp\" }", DIAG_WARNING, 0, NULL},
 };
 
 static const struct message messages4[] = {
@@ -82,8 +99,8 @@ static const struct message messages4[] = {
 	{"default = allow\ndeny = { \"10.0.0.0/8:80/tcp\",\n\"10.0.0.0/9:80\", \"10.128.0.0/9:80\" "
 	 "}",
 	 DIAG_WARNING, 3, "more specific"},
-	{"default = allow\ndeny = { \"0.67.71.78\" }", DIAG_WARNING, 3, "can never match"},
-	{"default = allow\nallow = { \"0.67.71.78:9\" }\nloopback = deny", DIAG_ERROR, 3,
+	{"default = allow\ndeny = { \"240.67.71.78\" }", DIAG_WARNING, 3, "can never match"},
+	{"default = allow\nallow = { \"240.67.71.78:9\" }\nloopback = deny", DIAG_ERROR, 3,
 	 "the self-test needs this address"},
 	{"default = deny\nallow = { \"128.0.0.0/1:443\" }", DIAG_WARNING, 3,
 	 "port 443 of this host"},
@@ -148,6 +165,21 @@ static void dynamic_sets_may_be_empty(void)
 	world_free(&w);
 }
 
+/* What a mistyped protocol was to be is not known: no word about the rules. */
+static void wrong_protocol(void)
+{
+	static const char text[] = "default_class = c\nclass c {\ndefault = deny\n"
+				   "protocols = { imcp }\nallow = { \"10.0.0.1/icmp\" }\n}\n";
+	struct world w = {0};
+
+	w.policy = policy_parse("test.conf", text, strlen(text), POLICY_KEEP_WRONG, &w.diags);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w.policy);
+	CU_ASSERT_PTR_NULL(compile_policy(w.policy, &w.facts, &w.diags));
+	CU_ASSERT(w.diags.n == 1 && w.diags.errors == 1);
+	CU_ASSERT_PTR_NOT_NULL(world_diag(&w, DIAG_ERROR, 4, "did you mean icmp?"));
+	world_free(&w);
+}
+
 /* Two rules of sets that share many prefixes are one contradiction. */
 static void contradiction_is_told_once(void)
 {
@@ -194,18 +226,21 @@ static bool build_many(struct world *w, int wide, int narrow)
 
 static void too_many_ports(void)
 {
+	const int most = CGNET_PORTS_PER_PREFIX;
+	char message[128];
 	struct world w = {0};
 
-	CU_ASSERT(build_many(&w, 128, 0));
+	snprintf(message, sizeof(message), "\"10.0.0.0/8:%d\": more than %d", 1000 + 2 * most,
+		 most);
+	CU_ASSERT(build_many(&w, most, 0));
 	world_free(&w);
-	CU_ASSERT(build_many(&w, 100, 28));
+	CU_ASSERT(build_many(&w, most - 28, 28));
 	world_free(&w);
-	CU_ASSERT_FALSE(build_many(&w, 129, 0));
-	CU_ASSERT_PTR_NOT_NULL(
-		world_diag(&w, DIAG_ERROR, 4 + 128, "\"10.0.0.0/8:1256\": more than 128"));
+	CU_ASSERT_FALSE(build_many(&w, most + 1, 0));
+	CU_ASSERT_PTR_NOT_NULL(world_diag(&w, DIAG_ERROR, 4 + most, message));
 	CU_ASSERT_EQUAL(world_count(&w, DIAG_ERROR), 1);
 	world_free(&w);
-	CU_ASSERT_FALSE(build_many(&w, 100, 29));
+	CU_ASSERT_FALSE(build_many(&w, most - 28, 29));
 	CU_ASSERT_EQUAL(world_count(&w, DIAG_ERROR), 1);
 	CU_ASSERT(w.diags.n && strstr(w.diags.items[0].text, "hold for 10.1.0.0/16"));
 	world_free(&w);
@@ -217,6 +252,7 @@ int suite_lint(void)
 		{"diagnostics, v4", diagnostics_v4},
 		{"diagnostics, v6", diagnostics_v6},
 		{"dynamic sets may be empty", dynamic_sets_may_be_empty},
+		{"wrong protocol", wrong_protocol},
 		{"a contradiction is told once", contradiction_is_told_once},
 		{"too many ports", too_many_ports},
 	};

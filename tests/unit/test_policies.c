@@ -87,6 +87,16 @@ static void fill_facts(struct facts *facts)
 	world_fact(&facts->resolver, "fd7a:115c:a1e0::53");
 }
 
+/* All of them leave a session its own servers, and other options as they are. */
+static void check_options(const struct compiled_class *c, const char *file)
+{
+	CHECK_ROW(c->settings.loopback == CGNET_LOOPBACK_SESSION && !c->settings.flags &&
+			  c->settings.protocols ==
+				  (CGNET_PROTO_TCP | CGNET_PROTO_UDP | CGNET_PROTO_ICMP) &&
+			  !c->keep_privileges,
+		  "%s: options", file);
+}
+
 static void check_policy(size_t file)
 {
 	struct world w = {0};
@@ -105,8 +115,10 @@ static void check_policy(size_t file)
 		CHECK_ROW((verdict == CGNET_ALLOW) == (rows[i].verdicts[file] == 'A'),
 			  "%s: %s is %d by %s", files[file], rows[i].dest, verdict, rule);
 	}
-	if (w.compiled)
+	if (w.compiled) {
 		CU_ASSERT(!strcmp(w.compiled->default_class, w.compiled->classes[0].name));
+		check_options(&w.compiled->classes[0], files[file]);
+	}
 	text_free(&text);
 	world_free(&w);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The few kernel types that the programs read by CO-RE, with only the members that they read;
+ * libbpf finds each member's place in the running kernel's BTF. Where each comes from is said
+ * beside it.
+ */
+#ifndef CGNET_VMLINUX_H
+#define CGNET_VMLINUX_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* include/linux/kernfs.h; an u64 since 5.5 */
+struct kernfs_node {
+	__u64 id;
+};
+
+/* include/linux/cgroup-defs.h */
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+/* include/linux/cgroup-defs.h; before 5.15 a word that net_cls could take over */
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+};
+
+/* include/net/sock.h */
+struct sock {
+	struct sock_cgroup_data sk_cgrp_data;
+};
+
+/* include/net/inet_sock.h, inet_connection_sock.h, include/linux/tcp.h */
+struct inet_sock {
+	struct sock sk;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+};
+
+/* include/linux/filter.h: what a bpf_sock_addr context stands for */
+struct bpf_sock_addr_kern {
+	void *uaddr; /* struct sockaddr */
+	__u32 uaddrlen;
+};
+
+#pragma clang attribute pop
+
+#endif
