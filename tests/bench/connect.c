@@ -2,10 +2,10 @@
 /*
  * connect [-b BLOCKS] [-r ROUNDS] -c CLASS_DIR -k COUNTERS -p DIR PREFIX...
  *
- * UDP connect() under the class whose cgroup is CLASS_DIR and which denies just the PREFIXes,
- * against the same call under an empty program and under none, in cgroups below DIR. Connecting a
- * UDP socket sends nothing, and a refused TCP connect neither. One process does it all, since what
- * a hook applies to is the cgroup that a socket was made in.
+ * UDP connect() in a session of the class whose cgroup is CLASS_DIR and which denies just the
+ * PREFIXes, against the same call under an empty program and under none, in cgroups below DIR.
+ * Connecting a UDP socket sends nothing, and a refused TCP connect neither. One process does it
+ * all, since what a hook applies to is the cgroup that a socket was made in.
  */
 #include <arpa/inet.h>
 
@@ -48,14 +48,14 @@ struct caller {
 	bool denied;
 };
 
-static struct cgnet_counts expected; /* of the class */
+static struct counters expected; /* of the class */
 
 static void expect(const struct caller *c, unsigned int calls)
 {
 	if (c->place == CLASS && c->denied)
-		expected.denied += calls;
+		expected.layers[CGNET_LAYER_CONNECT].denied += calls;
 	else if (c->place == CLASS)
-		expected.allowed += calls;
+		expected.layers[CGNET_LAYER_CONNECT].allowed += calls;
 }
 
 __attribute__((noreturn)) static void wrong(const struct caller *c, const struct destination *d,
@@ -239,27 +239,18 @@ static char *make_place(enum place place, const char *parent)
 	char *dir = cgroup_child(parent, name);
 
 	for (unsigned int i = 0; places[place].verdict >= 0 && i < ARRAY_SIZE(hooks); i++)
-		empty_attach(dir, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, hooks[i], places[place].verdict);
+		empty_attach(dir, hooks[i], places[place].verdict);
 	return dir;
 }
 
 /* The programs go when this one ends. */
-static void remove_places(char *const dirs[PLACES], const char *parent)
+static void remove_places(char *dirs[PLACES], const char *parent)
 {
 	cgroup_join(parent);
-	for (unsigned int p = 0; p < CLASS; p++)
+	for (unsigned int p = 0; p < PLACES; p++) {
 		rmdir(dirs[p]);
-}
-
-static void check_counters(const struct cgnet_counts *before, const char *pin)
-{
-	struct cgnet_counts now = counters_read(pin, CGNET_LAYER_CONNECT);
-
-	if (now.allowed - before->allowed != expected.allowed ||
-	    now.denied - before->denied != expected.denied)
-		errx(1, "%s: %llu allowed and %llu denied counted, of %llu and %llu", pin,
-		     now.allowed - before->allowed, now.denied - before->denied, expected.allowed,
-		     expected.denied);
+		free(dirs[p]);
+	}
 }
 
 static void parse_prefixes(struct prefixes *denied, char **texts)
@@ -275,21 +266,19 @@ static void parse_prefixes(struct prefixes *denied, char **texts)
 	}
 }
 
-static void measure_all(const struct bench *how, const char *parent, char *class,
-			const char *counters, const struct prefixes *denied)
+static void measure_all(const struct bench *how, const char *parent, const char *class,
+			const char *pin, const struct prefixes *denied)
 {
-	struct cgnet_counts before = counters_read(counters, CGNET_LAYER_CONNECT);
+	struct counters before = counters_read(pin);
 	char *dirs[PLACES];
 
 	for (unsigned int p = 0; p < CLASS; p++)
 		dirs[p] = make_place(p, parent);
-	dirs[CLASS] = class;
+	dirs[CLASS] = cgroup_child(class, "bench");
 	measure_family(how, AF_INET, denied, dirs);
 	measure_family(how, AF_INET6, denied, dirs);
-	check_counters(&before, counters);
+	counters_check(pin, &before, &expected);
 	remove_places(dirs, parent);
-	for (unsigned int p = 0; p < CLASS; p++)
-		free(dirs[p]);
 }
 
 int main(int argc, char **argv)

@@ -43,15 +43,29 @@ static inline char *cgroup_child(const char *dir, const char *name)
 	return path;
 }
 
-/* Loads the least program of a type that returns verdict. Returns its descriptor. */
-static inline int empty_program(enum bpf_prog_type type, enum bpf_attach_type attach, int verdict)
+static inline enum bpf_prog_type program_type(enum bpf_attach_type attach)
+{
+	switch (attach) {
+	case BPF_CGROUP_INET_SOCK_CREATE:
+		return BPF_PROG_TYPE_CGROUP_SOCK;
+	case BPF_CGROUP_INET_EGRESS:
+	case BPF_CGROUP_INET_INGRESS:
+		return BPF_PROG_TYPE_CGROUP_SKB;
+	default:
+		return BPF_PROG_TYPE_CGROUP_SOCK_ADDR;
+	}
+}
+
+/* Loads the least program for a hook that returns verdict. Returns its descriptor. */
+static inline int empty_program(enum bpf_attach_type attach, int verdict)
 {
 	const struct bpf_insn insns[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = verdict},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
-	int fd = bpf_prog_load(type, "empty", "GPL", insns, ARRAY_SIZE(insns), &opts);
+	int fd = bpf_prog_load(program_type(attach), "empty", "GPL", insns, ARRAY_SIZE(insns),
+			       &opts);
 
 	if (fd < 0)
 		err(1, "empty program");
@@ -59,11 +73,10 @@ static inline int empty_program(enum bpf_prog_type type, enum bpf_attach_type at
 }
 
 /* Attaches an empty program to the cgroup in dir, until the returned link is closed. */
-static inline int empty_attach(const char *dir, enum bpf_prog_type type,
-			       enum bpf_attach_type attach, int verdict)
+static inline int empty_attach(const char *dir, enum bpf_attach_type attach, int verdict)
 {
 	_cleanup_close_ int cgroup = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int prog = empty_program(type, attach, verdict);
+	_cleanup_close_ int prog = empty_program(attach, verdict);
 	int link;
 
 	if (cgroup < 0)
@@ -74,25 +87,49 @@ static inline int empty_attach(const char *dir, enum bpf_prog_type type,
 	return link;
 }
 
-/* Reads the sums over all CPUs of a layer from a class's pinned counters. */
-static inline struct cgnet_counts counters_read(const char *pin, __u32 layer)
+/* A class's counters, summed over all CPUs. */
+struct counters {
+	struct cgnet_counts layers[CGNET_LAYERS];
+};
+
+static inline struct counters counters_read(const char *pin)
 {
 	int cpus = libbpf_num_possible_cpus();
 	_cleanup_close_ int fd = bpf_obj_get(pin);
 	_cleanup_free_ struct cgnet_counts *each = NULL;
-	struct cgnet_counts sum = {0};
+	struct counters sum = {0};
 
 	if (fd < 0 || cpus < 0)
 		err(1, "%s", pin);
 	each = zalloc((size_t)cpus, sizeof(*each));
-	if (bpf_map_lookup_elem(fd, &layer, each) < 0)
-		err(1, "%s", pin);
-	for (int i = 0; i < cpus; i++) {
-		sum.allowed += each[i].allowed;
-		sum.denied += each[i].denied;
-		sum.selftest += each[i].selftest;
+	for (__u32 layer = 0; layer < CGNET_LAYERS; layer++) {
+		if (bpf_map_lookup_elem(fd, &layer, each) < 0)
+			err(1, "%s", pin);
+		for (int i = 0; i < cpus; i++) {
+			sum.layers[layer].allowed += each[i].allowed;
+			sum.layers[layer].denied += each[i].denied;
+			sum.layers[layer].selftest += each[i].selftest;
+		}
 	}
 	return sum;
+}
+
+/* Ends the program unless every layer counted, since before, just what was expected. */
+static inline void counters_check(const char *pin, const struct counters *before,
+				  const struct counters *expected)
+{
+	struct counters now = counters_read(pin);
+
+	for (unsigned int i = 0; i < CGNET_LAYERS; i++) {
+		__u64 allowed = now.layers[i].allowed - before->layers[i].allowed;
+		__u64 denied = now.layers[i].denied - before->layers[i].denied;
+
+		if (allowed != expected->layers[i].allowed || denied != expected->layers[i].denied)
+			errx(1,
+			     "%s: layer %u counted %llu allowed and %llu denied, of %llu and %llu",
+			     pin, i, allowed, denied, expected->layers[i].allowed,
+			     expected->layers[i].denied);
+	}
 }
 
 #endif
