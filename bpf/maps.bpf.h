@@ -18,63 +18,55 @@
 
 volatile __u32 cgnet_generation SEC(".data.generation") = 0;
 
-/* Templates: `load` makes one of each for every policy, sized to fit, and puts it in a slot. */
-struct {
+/*
+ * Templates: `load` makes one of each for every policy, sized to fit, and puts it in a slot. Slots
+ * are declared by the same types: before 6.2 a map with types does not fit where one without was
+ * declared. The initialisers keep clang 14 from emitting them behind the slots, where it loses
+ * their types. BPF_F_INNER_MAP lets the slots hold arrays of different sizes (5.10).
+ */
+struct trie4 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, struct cgnet_key4);
 	__type(value, struct cgnet_prefix);
-} deny4 SEC(".maps");
+} deny4 SEC(".maps") = {};
 
-struct {
+struct trie6 {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, struct cgnet_key6);
 	__type(value, struct cgnet_prefix);
-} deny6 SEC(".maps");
+} deny6 SEC(".maps") = {};
 
-/* BPF_F_INNER_MAP lets the slots hold arrays of different sizes (5.10). */
-struct {
+struct port_entries {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_INNER_MAP);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct cgnet_port);
-} ports SEC(".maps");
-
-/* What a slot may hold. By size: clang 14 loses types that are named only inside an outer map. */
-#define SLOT_OF(map_type, flags, key, value)                                                       \
-	struct {                                                                                   \
-		__uint(type, map_type);                                                            \
-		__uint(map_flags, flags);                                                          \
-		__uint(max_entries, 1);                                                            \
-		__uint(key_size, sizeof(key));                                                     \
-		__uint(value_size, sizeof(value));                                                 \
-	}
+} ports SEC(".maps") = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, SLOT_OF(BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct cgnet_key4,
-				struct cgnet_prefix));
+	__array(values, struct trie4);
 } slots4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, SLOT_OF(BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, struct cgnet_key6,
-				struct cgnet_prefix));
+	__array(values, struct trie6);
 } slots6 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, CGNET_SLOTS);
 	__type(key, __u32);
-	__array(values, SLOT_OF(BPF_MAP_TYPE_ARRAY, BPF_F_INNER_MAP, __u32, struct cgnet_port));
+	__array(values, struct port_entries);
 } slots_ports SEC(".maps");
 
 /* Indexed by the slot: the options switch with the rules. */

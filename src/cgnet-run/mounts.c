@@ -93,14 +93,16 @@ static bool is_read_only(const char *options)
 
 static int add_target(struct targets *t, const struct kind *kind, const char *path)
 {
-	char *copy;
+	struct target *target;
 
 	if (ARRAY_RESERVE(&t->items, &t->cap, t->n) < 0)
 		return -ENOMEM;
-	copy = strdup(path);
-	if (!copy)
+	target = &t->items[t->n];
+	target->kind = kind;
+	target->path = strdup(path);
+	if (!target->path)
 		return -ENOMEM;
-	t->items[t->n++] = (struct target){kind, copy};
+	t->n++;
 	return 0;
 }
 
