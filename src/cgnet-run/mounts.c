@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "mountinfo.h"
+
 #define MOUNTINFO "/proc/self/mountinfo"
 
 #define PLAIN (MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -59,22 +61,6 @@ static void targets_free(struct targets *t)
 	for (size_t i = 0; i < t->n; i++)
 		free(t->items[i].path);
 	free(t->items);
-}
-
-/* Octal escapes stand for blanks, newlines and backslashes. Works in place. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] && s[2] && s[3]) {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
 }
 
 static const struct kind *find_kind(const char *type)
@@ -132,7 +118,7 @@ static int read_line(struct targets *t, char *line, bool own_pids)
 	if (!kind || (kind->action == LOCK && is_read_only(options)) ||
 	    (kind->action == RENEW && !own_pids))
 		return 0;
-	unescape(path);
+	mountinfo_unescape(path);
 	return add_target(t, kind, path);
 }
 

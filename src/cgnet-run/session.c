@@ -139,6 +139,20 @@ static int open_locked(const char *path)
 }
 
 /*
+ * As open_locked(), for a directory just made whose name others may want too. Before it is locked
+ * one of them could have removed it and made it again, and his CMD be in it already: -EBUSY.
+ */
+static int open_empty(const char *path)
+{
+	_cleanup_close_ int fd = -1;
+
+	fd = open_locked(path);
+	if (fd >= 0 && is_populated(fd))
+		return -EBUSY;
+	return take_fd(&fd);
+}
+
+/*
  * Makes room for a session of a given name. The lock keeps two who find the same leftover apart;
  * otherwise one of them could remove what the other has just made in its place.
  */
@@ -193,12 +207,12 @@ int session_open(struct session *s, const struct class *c, const char *name, str
 		err = -EAGAIN;
 	if (err < 0)
 		return why_set(why, err, "%s: mkdir: %s", s->dir, strerror(-err));
-	err = open_locked(s->dir);
+	err = name ? open_empty(s->dir) : open_locked(s->dir);
 	if (err >= 0) {
 		s->fd = err;
 		return 0;
 	}
-	if (err == -ENOENT || err == -EWOULDBLOCK)
+	if (err == -ENOENT || err == -EWOULDBLOCK || err == -EBUSY)
 		return why_set(why, -EAGAIN, "%s: removed at once by others", s->dir);
 	rmdir(s->dir);
 	return why_set(why, err, "%s: %s", s->dir, strerror(-err));

@@ -13,6 +13,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "mountinfo.h"
+
 #define KILL_ROUNDS   500
 #define KILL_PAUSE_NS 10000000
 
@@ -49,22 +51,6 @@ static int find_by_libcgroup(char *path, size_t size)
 	return err;
 }
 
-/* mountinfo writes space, tab, newline and backslash as \ooo. */
-static void unescape(char *s)
-{
-	char *out = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-			*out++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 4;
-		} else {
-			*out++ = *s++;
-		}
-	}
-	*out = '\0';
-}
-
 /* The first mount of the whole hierarchy (root "/"), not of a part of it. */
 static int find_by_mountinfo(char *path, size_t size)
 {
@@ -78,11 +64,12 @@ static int find_by_mountinfo(char *path, size_t size)
 		char root[8], mount[PATH_MAX + 1];
 		const char *type = strstr(line, " - ");
 
-		if (!type || strncmp(type + 3, "cgroup2 ", 8))
+		if (!type || strncmp(type + 3, "cgroup2 ", 8) != 0)
 			continue;
-		if (sscanf(line, "%*d %*d %*s %7s %4096s", root, mount) != 2 || strcmp(root, "/"))
+		if (sscanf(line, "%*d %*d %*s %7s %4096s", root, mount) != 2 ||
+		    strcmp(root, "/") != 0)
 			continue;
-		unescape(mount);
+		mountinfo_unescape(mount);
 		if (is_cgroup2(mount))
 			return copy_path(path, size, mount);
 	}

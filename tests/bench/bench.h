@@ -83,6 +83,21 @@ static inline void stay_on_cpu(void)
 		err(1, "sched_setaffinity");
 }
 
+/* Stays on any other CPU that there is. */
+static inline void leave_cpu(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int here = sched_getcpu();
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	for (int cpu = 0; cpu < cpus; cpu++)
+		if (cpu != here)
+			CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) < 0)
+		err(1, "sched_setaffinity: no other CPU");
+}
+
 static inline void *zalloc(size_t n, size_t size)
 {
 	void *p = calloc(n, size);

@@ -59,12 +59,12 @@ static inline bool is_allowed(const struct prefixes *denied, const struct prefix
 /* Some denied prefix of the family. */
 static inline struct prefix pick_denied(const struct prefixes *denied, int family, uint64_t *rng)
 {
-	const struct prefix *p;
+	for (;;) {
+		const struct prefix p = denied->items[random_below(rng, (unsigned int)denied->n)];
 
-	do
-		p = &denied->items[random_below(rng, (unsigned int)denied->n)];
-	while (p->family != family);
-	return *p;
+		if (p.family == family)
+			return p;
+	}
 }
 
 static inline struct prefix denied_address(const struct prefixes *denied, int family, uint64_t *rng)
