@@ -152,9 +152,12 @@ static const char *bad_unix_name(const struct class *c, const char *text)
 		return "is not an abstract name, \"@NAME\"";
 	if (n == 1 || n - 1 > UNIX_NAME_MAX)
 		return "has not 1 to 107 bytes behind its \"@\"";
-	for (size_t i = 0; c->unix_allow && i < c->nunix_allow; i++)
-		if (!strcmp(c->unix_allow[i], text + 1))
+	for (size_t i = 0; i < c->nunix_allow; i++) {
+		const char *name = c->unix_allow[i];
+
+		if (name && !strcmp(name, text + 1))
 			return "is given twice";
+	}
 	return NULL;
 }
 

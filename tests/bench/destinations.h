@@ -8,6 +8,7 @@
 #ifndef CGNET_BENCH_DESTINATIONS_H
 #define CGNET_BENCH_DESTINATIONS_H
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -59,6 +60,7 @@ static inline bool is_allowed(const struct prefixes *denied, const struct prefix
 /* Some denied prefix of the family. */
 static inline struct prefix pick_denied(const struct prefixes *denied, int family, uint64_t *rng)
 {
+	assert(denied->items);
 	for (;;) {
 		const struct prefix p = denied->items[random_below(rng, (unsigned int)denied->n)];
 
