@@ -85,10 +85,15 @@ struct {
 	__type(value, __u8);
 } unix_names SEC(".maps");
 
-/* What is known of a socket; copied to the sockets that a listener accepts. */
+/*
+ * What is known of a socket; copied to the sockets that a listener accepts. The marks are
+ * generation << 32 | seq under which the destination was allowed: by its address, and as a socket
+ * of this host.
+ */
 struct cgnet_socket {
-	__u64 session;	/* cgroup id of the session that made it; 0 for none */
-	__u64 checked;	/* generation << 32 | seq under which the destination below was allowed */
+	__u64 session; /* cgroup id of the session that made it; 0 for none */
+	__u64 checked;
+	__u64 checked_here;
 	__be32 addr[4]; /* what it is connected to, v4 as mapped; only connect writes it */
 	__u32 seq;	/* one more for every connect */
 	__u16 port;	/* host byte order */

@@ -37,11 +37,8 @@ static __always_inline __u64 session_of(struct bpf_sock *sk, const struct cgnet_
  * Where the packet really goes outweighs the list of this host's addresses, which may be old. An
  * allow rule still is heard first.
  */
-static __always_inline void heed_device(struct __sk_buff *skb, const struct policy *p,
-					struct decision *d)
+static __always_inline void heed_device(bool here, const struct policy *p, struct decision *d)
 {
-	bool here = skb->ifindex == LOOPBACK_IFINDEX;
-
 	if (!here) {
 		d->flags &= ~CGNET_THIS_HOST;
 		return;
@@ -55,11 +52,11 @@ static __always_inline void heed_device(struct __sk_buff *skb, const struct poli
 }
 
 /* Nobody there: nothing is reached, and the sender learns it. */
-static __always_inline void judge_packet(struct __sk_buff *skb, const struct policy *p,
+static __always_inline void judge_packet(bool here, struct __sk_buff *skb, const struct policy *p,
 					 const struct flow *f, __u64 session, struct decision *d)
 {
 	decide(p, f, d);
-	heed_device(skb, p, d);
+	heed_device(here, p, d);
 	if (is_up_to_listener(p, f, d) && receiver_owner(skb, f, session) != OWNER_OTHER)
 		d->verdict = CGNET_ALLOW;
 }
@@ -76,12 +73,12 @@ static __always_inline bool is_reply(const struct policy *p, const struct packet
 }
 
 /*
- * TCP stays with whom it reached; to the session's own UDP server it is looked every time, for
- * another may have taken the port.
+ * On this host it is not the address that was allowed but whoever listens there, and that may have
+ * changed since connect. A TCP connection stays with whom it reached, once it did; UDP does not.
  */
-static __always_inline bool may_remember(const struct flow *f, const struct decision *d)
+static __always_inline bool may_remember(bool here, const struct packet *packet)
 {
-	return f->proto == IPPROTO_TCP || !(d->flags & CGNET_THIS_HOST);
+	return !here || (packet->f.proto == IPPROTO_TCP && !packet->opens);
 }
 
 static __always_inline int on_egress(struct __sk_buff *skb)
@@ -92,16 +89,22 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 	struct bpf_sock *sk = skb->sk ? bpf_sk_fullsock(skb->sk) : NULL;
 	struct cgnet_socket *s = sk ? socket_find(sk) : NULL;
 	__u64 mark = s ? (__u64)p.generation << 32 | s->seq : 0;
+	bool here = skb->ifindex == LOOPBACK_IFINDEX;
 
 	if (packet_read(skb, &packet)) {
 		if (is_reply(&p, &packet, s) ||
-		    (s && s->checked == mark && is_destination(s, &packet.f)))
+		    (s && (here ? s->checked_here : s->checked) == mark &&
+		     is_destination(s, &packet.f) && may_remember(here, &packet)))
 			return PASS;
-		judge_packet(skb, &p, &packet.f, session_of(sk, s), &d);
+		judge_packet(here, skb, &p, &packet.f, session_of(sk, s), &d);
 	}
 	if (d.verdict == CGNET_ALLOW && s && is_destination(s, &packet.f) &&
-	    may_remember(&packet.f, &d))
-		s->checked = mark;
+	    may_remember(here, &packet)) {
+		if (here)
+			s->checked_here = mark;
+		else
+			s->checked = mark;
+	}
 	count(CGNET_LAYER_EGRESS, &d);
 	return d.verdict == CGNET_ALLOW ? PASS : DROP;
 }

@@ -68,11 +68,17 @@ bool caps_any(void)
 	return caps_get(sets) < 0 || sets[0].permitted || sets[1].permitted;
 }
 
-/* Of the bounding set, which is what root gets when it executes a program. */
+/*
+ * Of the bounding set, which is what root gets when it executes a program; with no_new_privs it
+ * gets no more than it has. CAP_NET_RAW stays in that set, since a program whose file asks for what
+ * is not in it, as ping's does, cannot be executed at all.
+ */
 static int drop_bounding(void)
 {
+	const __u64 bounding = kept | BIT(CAP_NET_RAW);
+
 	for (unsigned long cap = 0; cap < MAX_CAPS; cap++) {
-		if (kept & BIT(cap) || !prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+		if (bounding & BIT(cap) || !prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
 			continue;
 		return errno == EINVAL && cap > ALWAYS_KNOWN ? 0 : -errno;
 	}

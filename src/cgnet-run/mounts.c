@@ -185,16 +185,15 @@ static int make_namespace(struct why *why)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return why_set(why, -errno, "mount namespace: %s", strerror(errno));
-	if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
+	/* Private: a bpffs or a cgroupfs that the host mounts later is not to appear here. */
+	if (mount(NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0)
 		return why_set(why, -errno, "mount namespace: cannot detach it from the host: %s",
 			       strerror(errno));
 	/*
-	 * Most of what matters is mounted below /sys. What the host mounts there later is not to
-	 * appear in the session, and one call makes all that is there read-only. Each mount is
-	 * looked at afterwards: nothing is lost where /sys is none, or without that call
+	 * Most of what matters is mounted below /sys, and one call makes all of it read-only. Each
+	 * mount is looked at afterwards: nothing is lost where /sys is none, or without that call
 	 * (Linux 5.12).
 	 */
-	mount(NULL, "/sys", NULL, MS_PRIVATE | MS_REC, NULL);
 	mount_setattr(AT_FDCWD, "/sys", AT_RECURSIVE, &attr, sizeof(attr));
 	return 0;
 }

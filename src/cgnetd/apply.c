@@ -212,7 +212,9 @@ static int commit(struct load *l, struct why *why)
 {
 	int err = 0;
 
-	if (how_many(l, STEP_CHANGE)) {
+	/* New programs have their policy in both slots, but what sockets remember is of the old
+	 * one. */
+	if (how_many(l, STEP_CHANGE) + how_many(l, STEP_REPLACE)) {
 		generation_flip(&l->generation);
 		l->flipped = true;
 	}
