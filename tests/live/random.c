@@ -46,8 +46,8 @@ static int open_for(const struct dest *d)
 	return socket(d->family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, proto);
 }
 
-/* The hooks come first: whatever else the kernel has against the address means that they passed. */
-static enum cgnet_verdict verdict_of_kernel(const struct dest *d)
+/* The errno of a connect, or 0. */
+static int try_connect(const struct dest *d)
 {
 	struct linger reset = {.l_onoff = 1};
 	struct peer p = peer_of(d);
@@ -59,22 +59,35 @@ static enum cgnet_verdict verdict_of_kernel(const struct dest *d)
 		setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	e = connect(fd, &p.sa, p.len) ? errno : 0;
 	close(fd);
-	return e == EPERM ? CGNET_DENY : CGNET_ALLOW;
+	return e;
 }
 
-static enum cgnet_verdict verdict_of_compiler(const struct compiled_class *c, const struct dest *d)
+static struct explanation ask_compiler(const struct compiled_class *c, const struct dest *d)
 {
 	struct explain_source source = explain_compiled(c);
 	struct explanation e;
 
 	if (explain(&source, d, &e))
 		errx(1, "explain");
-	return e.verdict;
+	return e;
+}
+
+/*
+ * The hooks come before whatever else the kernel has against an address. Where a session reaches
+ * its own servers only, and it has none here, TCP is refused by one errno or the other, and a UDP
+ * connect says nothing.
+ */
+static bool agree(const struct explanation *e, const struct dest *d, int error)
+{
+	if (e->own_servers)
+		return d->proto == IPPROTO_UDP || error == EPERM || error == ECONNREFUSED;
+	return (e->verdict == CGNET_DENY) == (error == EPERM);
 }
 
 static void compare(const struct compiled_class *c, const struct dest *d, struct tally *t)
 {
-	enum cgnet_verdict kernel = verdict_of_kernel(d), compiler = verdict_of_compiler(c, d);
+	struct explanation e = ask_compiler(c, d);
+	int error = try_connect(d);
 	struct peer p = peer_of(d);
 	char text[PEER_STR_SIZE];
 
@@ -84,13 +97,13 @@ static void compare(const struct compiled_class *c, const struct dest *d, struct
 		t->tcp++;
 	else
 		t->icmp++;
-	t->denied += kernel == CGNET_DENY;
-	if (kernel == compiler)
+	t->denied += error == EPERM;
+	if (agree(&e, d, error))
 		return;
 	if (t->wrong++ < MAX_SHOWN)
-		printf("%s port %u protocol %u: kernel %s, compiler %s\n", peer_format(&p, text),
-		       d->port, d->proto, kernel == CGNET_DENY ? "denies" : "allows",
-		       compiler == CGNET_DENY ? "denies" : "allows");
+		printf("%s port %u protocol %u: kernel says %s, compiler %s\n",
+		       peer_format(&p, text), d->port, d->proto, strerror(error),
+		       e.verdict == CGNET_DENY ? "denies" : "allows");
 }
 
 /* Mostly UDP, which is what the count is about; TCP sends, and is slower. */
