@@ -50,6 +50,18 @@ static int refuse_word(scmp_filter_ctx ctx, int nr, int err, unsigned int arg, u
 	return seccomp_rule_add_array(ctx, ACTION(err), nr, 1, &cmp);
 }
 
+/* Refuses an option of SOL_SOCKET; other levels use the same numbers. */
+static int refuse_socket_option(scmp_filter_ctx ctx, uint32_t option)
+{
+	struct scmp_arg_cmp cmp[] = {
+		SCMP_CMP(1, SCMP_CMP_MASKED_EQ, LOW_WORD, SOL_SOCKET),
+		SCMP_CMP(2, SCMP_CMP_MASKED_EQ, LOW_WORD, option),
+	};
+
+	return seccomp_rule_add_array(ctx, ACTION(EPERM), SCMP_SYS(setsockopt), ARRAY_SIZE(cmp),
+				      cmp);
+}
+
 /* Refuses first to last in the first argument, by blocks whose size is a power of two. */
 static int refuse_range(scmp_filter_ctx ctx, int nr, int err, uint64_t first, uint64_t last)
 {
@@ -110,6 +122,14 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCSTI);
 	if (!ret)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCLINUX);
+	/*
+	 * A filter of its own on a port that it shares with a service would let a session choose,
+	 * by what is in a packet, who gets it: after the programs have looked up somebody else.
+	 */
+	if (!ret)
+		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_CBPF);
+	if (!ret)
+		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_EBPF);
 	if (!ret)
 		ret = seccomp_rule_add_array(ctx, ACTION(ENOKEY), SCMP_SYS(request_key), 1,
 					     &upcall);

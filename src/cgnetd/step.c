@@ -132,7 +132,7 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 		return err;
 	describe(s);
 	err = live_class_write(&s->live, &s->info, why);
-	return err ? err : selftest(&s->live, s->cgroup, why);
+	return err ? err : selftest(&s->live, s->cgroup, &s->compiled->settings, why);
 }
 
 static int prepare_change(struct step *s, const struct generation *g, struct why *why)
@@ -196,7 +196,7 @@ int step_commit(struct step *s, struct why *why)
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE) {
 		err = swap_dirs(s, why);
 	} else if (s->action == STEP_CHANGE) {
-		err = selftest(&s->live, s->cgroup, why);
+		err = selftest(&s->live, s->cgroup, &s->compiled->settings, why);
 		if (!err)
 			err = policy_maps_pin(&s->maps, s->dir, why);
 		if (!err)
