@@ -1,0 +1,255 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # the engine's variables
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Attempts to take the policy down from inside. Where the same attempt outside would, it is made
+# there too, on a second instance: a session of that one has to reach the target then. Afterwards a
+# new session has to be denied as before.
+
+target 10.1.2.3 80
+D=(10.1.2.3 80)
+who=root
+
+object_id() {
+    json_field id "$(bpftool -j "$1" show pinned "$2")"
+    echo "$field"
+}
+
+# objects WHERE: sets what the attempts name, of this instance or of the second one.
+objects() {
+    pins=$bpffs/restricted
+    class_dir=$cgroup/main/restricted
+    if [ "$1" = out ]; then
+        pins=$dir/bpf/sac/restricted
+        class_dir=$sacrifice_class
+    fi
+}
+
+words_of_objects() {
+    local w
+
+    words=()
+    for w in "$@"; do
+        case $w in
+        @links) words+=("$(object_id link "$pins/connect4")" "$(object_id link "$pins/egress")") ;;
+        @prog)
+            json_field prog_id "$(bpftool -j link show pinned "$pins/connect4")"
+            words+=("$field")
+            ;;
+        @trie) words+=("$(object_id map "$pins/deny4")") ;;
+        @pins) words+=("$pins/connect4" "$pins/egress") ;;
+        @class) words+=("$class_dir") ;;
+        *) words+=("$w") ;;
+        esac
+    done
+}
+
+# A session of the second instance, whose policy is whole. What was torn down a moment ago may still
+# be on its way out.
+sacrifice_session() {
+    local i
+
+    for i in 1 2 3; do
+        agent_stop victim
+        sacrifice_load
+        agent_start victim launch "$build/cgnet-run" "${sacrifice[@]}" --class restricted -- \
+            "$bin/probe" --serve
+        ask victim tcp "${D[@]}"
+        [ "$word" != EPERM ] || return 0
+        echo "the second instance, try $i: $word: $(tail -1 "$dir/victim.err")" >&2
+    done
+}
+
+# undo WHERE ATTACK WORD...: word is "ok" if the attempt itself, or another session, reaches the target.
+undo() {
+    local where=$1 words name w d
+
+    shift
+    [ "$where" = in ] || sacrifice_session
+    objects "$where"
+    words_of_objects "$@"
+    if [ "$where" = out ]; then
+        read -r w _ < <("$bin/attack" "${words[@]}")
+        ask victim tcp "${D[@]}"
+        [ "$w" != frozen ] || word=$w
+        return
+    fi
+    agent in attack
+    ask "$name" "${words[@]}"
+    w=$word d=${usec#* }
+    [ "$w" = EPERM ] || return
+    agent in probe
+    ask "$name" tcp "${D[@]}"
+    detail=$d
+}
+
+# The user's control is a plain connect, since root's has shown already what the attempt can do.
+both_undo() {
+    local instead=() reached_by=$reached_by
+
+    who=root blocked "$1-root" "${@:2}"
+    instead=(tcp "${D[@]}")
+    reached_by=answer
+    who=user blocked "$1-user" "${@:2}"
+}
+
+layer=connect
+both_undo UNDO-01 "links detached, by number" function undo link-id "${D[@]}" @links
+both_undo UNDO-02 "links detached, by their pins" function undo link-pin "${D[@]}" @pins
+both_undo UNDO-03 "pins removed" function undo unlink "${D[@]}" @pins
+both_undo UNDO-04 "the target allowed in the map" function undo map-allow "${D[@]}" @trie 8
+layer=
+reached_by=frozen
+both_undo UNDO-05 "the map frozen" function undo map-freeze "${D[@]}" @trie
+reached_by=answer
+layer=connect
+# These do not work outside, either: the kernel, or another layer, is in the way.
+instead=(tcp "${D[@]}")
+blocked UNDO-06-root "a program detached from the class" \
+    function undo prog-detach "${D[@]}" @class @prog 10
+both blocked UNDO-07 "65 programs that undo a refusal" function undo attach "${D[@]}" @class 65
+blocked UNDO-08-root "the class's cgroup removed" function undo rmdir "${D[@]}" @class
+blocked UNDO-09-root "the session's parent frozen" \
+    write "${D[@]}" "$cgroup/main/restricted/cgroup.freeze" 1
+install -d -m 1777 "$dir/shared/mnt"
+both blocked UNDO-10 "a fresh bpffs" fresh "${D[@]}" "$dir/shared/mnt" bpf cgnet/restricted/connect4 user
+both blocked UNDO-11 "what hides the pins, taken away" \
+    uncover "${D[@]}" "$dir/bpf" "$bpffs/restricted/connect4" user
+both blocked UNDO-12 "as many sockets as there can be" many-sockets "${D[@]}"
+
+# The processes of another class have to survive.
+kill_others() {
+    local name n out
+
+    class=sibling agent in probe
+    n=$name
+    class=restricted agent in attack
+    ask "$name" write "${D[@]}" "$cgroup/main/sibling/cgroup.kill" 1
+    out=$word
+    detail=${usec#* }
+    ask "$n" udp-sendto "$public4" 80
+    [ "$word" = ok ] && word=$out
+    usec=0
+}
+extra=1 blocked UNDO-13-root "the sessions of another class killed" function kill_others
+instead=()
+layer=
+
+# --- with cgnet's own programs -------------------------------------------------------------------
+want="EPERM|exit-.*"
+unload_inside() {
+    local command
+
+    # shellcheck disable=SC2016 # the session's shell expands it
+    command_in "$1" sh -c '"$0" "$@" >/dev/null 2>&1; exit 0' \
+        "$bin/cgnetd" "${cgnetd_words[@]}" "${instance[@]}"
+    "${command[@]}"
+    agent "$1" probe
+    ask "$name" tcp "${D[@]}"
+}
+instead=(tcp "${D[@]}")
+cgnetd_words=(unload --force)
+both blocked UNDO-14 "cgnetd unload --force" function unload_inside
+open_policy=$(policy_file open <<<'class restricted { default = allow deny = { "203.0.113.0/24" } loopback = allow }')
+cgnetd_words=(load "$open_policy")
+both blocked UNDO-15 "cgnetd load of another policy" function unload_inside
+instead=()
+target 10.7.7.7 80
+want="exit-125"
+blocked UNDO-16-root "cgnet-run into another class" \
+    run "$bin/cgnet-run" "${instance[@]}" --class flows -- "$bin/bare" 10.7.7.7 80
+instead=(tcp 10.7.7.7 80)
+who=user blocked UNDO-16-user "cgnet-run into another class" \
+    run "$bin/cgnet-run" "${instance[@]}" --class flows -- "$bin/bare" 10.7.7.7 80
+want="(setup-)?EPERM"
+target "${D[@]}"
+
+# --- how cgnet-run and cgnetd are started --------------------------------------------------------
+link_handed_down() {
+    local command line
+
+    objects "$1"
+    if [ "$1" = out ]; then
+        sacrifice_session
+        launch "$bin/outside" link "$pins/egress" "$bin/attack" link-fd "${D[@]}" 7 >/dev/null &
+        wait $!
+        launch "$bin/outside" link "$pins/connect4" "$bin/attack" link-fd "${D[@]}" 7 >/dev/null &
+        wait $!
+        ask victim tcp "${D[@]}"
+        return
+    fi
+    if [ "$1" = in ]; then
+        command_in in "$bin/attack" link-fd "${D[@]}" 7
+        line=$(launch "$bin/outside" link "$pins/connect4" "${command[@]}")
+    fi
+    read -r word _ _ _ detail <<<"$line"
+}
+instead=()
+layer=connect
+both_undo UNDO-17 "a link, open when cgnet-run was started" function link_handed_down
+
+in_bpffs() {
+    local command line
+
+    command_in "$1" "$bin/attack" unlink "${D[@]}" connect4 egress
+    line=$(cd "$bpffs/restricted" && launch "${command[@]}")
+    read -r word _ _ _ detail <<<"$line"
+}
+instead=(tcp "${D[@]}")
+both blocked UNDO-18 "the pins' directory as the current one" function in_bpffs
+
+# What is mounted once the session runs; most hosts propagate it.
+late_mount() {
+    local name
+
+    mount -t tmpfs none "$dir/late" && mount --make-shared "$dir/late"
+    mkdir "$dir/late/bpf" "$dir/late/cgroup"
+    leave_class restricted
+    agent in attack
+    mount --bind "$dir/bpf" "$dir/late/bpf"
+    mount -t cgroup2 none "$dir/late/cgroup"
+    ask "$name" "$@"
+    detail=${usec#* } usec=0
+    umount "$dir/late/bpf" "$dir/late/cgroup"
+    umount "$dir/late"
+    leave_class restricted
+}
+late_pins() {
+    late_mount unlink "${D[@]}" "$dir/late/bpf/sac/restricted/connect4" \
+        "$dir/late/bpf/sac/restricted/egress"
+    [[ $detail != *done* ]] || word=unlinked
+}
+late_cgroup() {
+    late_mount procs "${D[@]}" "$dir/late/cgroup/$CGNET_LAB-lab/cgroup.procs"
+}
+mkdir "$dir/late"
+if topic_is_selected; then
+    sacrifice_session
+fi
+blocked UNDO-19-root "pins, where bpffs is mounted once the session runs" function late_pins
+blocked UNDO-20-root "a cgroup outside, where cgroup2 is mounted once the session runs" \
+    function late_cgroup
+
+# load_killed WHERE: a loader that is killed at some point leaves the old policy or the new one.
+load_killed() {
+    local pid name i
+
+    for i in 0.01 0.1 0.3; do
+        launch "$build/cgnetd" load --force "${instance[@]}" "$dir/matrix.conf" >/dev/null 2>&1 &
+        pid=$!
+        sleep $i
+        { kill -KILL $pid && wait $pid; } 2>/dev/null
+        agent in probe
+        ask "$name" tcp "${D[@]}"
+        [ "$word" = EPERM ] || return
+    done
+}
+blocked UNDO-21 "a loader that is killed" function load_killed
+
+# shellcheck disable=SC2016 # the session's shell expands it
+kill_runner='kill -KILL $PPID; exec "$0" "$@"'
+want="exit-.*"
+blocked UNDO-22-root "cgnet-run, killed by its session" run sh -c "$kill_runner" "$bin/bare" "${D[@]}"
+want="(setup-)?EPERM"
+instead=()
+layer=
+agent_stop victim
