@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/net.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,6 +61,14 @@ static int refuse_socket_option(scmp_filter_ctx ctx, uint32_t option)
 
 	return seccomp_rule_add_array(ctx, ACTION(EPERM), SCMP_SYS(setsockopt), ARRAY_SIZE(cmp),
 				      cmp);
+}
+
+/* Where setsockopt comes by socketcall(2) the option is in memory, so there is none of any kind. */
+static int refuse_options_by_socketcall(scmp_filter_ctx ctx)
+{
+	struct scmp_arg_cmp call = SCMP_A0(SCMP_CMP_EQ, SYS_SETSOCKOPT);
+
+	return seccomp_rule_add_array(ctx, ACTION(EPERM), SCMP_SYS(socketcall), 1, &call);
 }
 
 /* Refuses first to last in the first argument, by blocks whose size is a power of two. */
@@ -130,6 +139,8 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_CBPF);
 	if (!ret)
 		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_EBPF);
+	if (!ret)
+		ret = refuse_options_by_socketcall(ctx);
 	if (!ret)
 		ret = seccomp_rule_add_array(ctx, ACTION(ENOKEY), SCMP_SYS(request_key), 1,
 					     &upcall);

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -127,6 +128,10 @@ static const struct call_row rows[] = {
 	{NATIVE, SYS_ioctl, {0, HIGH | TIOCSTI}, ALWAYS(EPERM)},
 	{NATIVE, SYS_ioctl, {0, ~0xffffffffULL | TIOCLINUX}, ALWAYS(EPERM)},
 	{NATIVE, SYS_ioctl, {TIOCSTI, TCGETS}, ALWAYS(0)},
+	{NATIVE, SYS_setsockopt, {0, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF}, ALWAYS(EPERM)},
+	{NATIVE, SYS_setsockopt, {0, HIGH | SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF}, ALWAYS(EPERM)},
+	{NATIVE, SYS_setsockopt, {0, SOL_SOCKET, SO_REUSEPORT}, ALWAYS(0)},
+	{NATIVE, SYS_setsockopt, {0, IPPROTO_IPV6, SO_ATTACH_REUSEPORT_CBPF}, ALWAYS(0)},
 	{NATIVE, SYS_request_key, {1, 1, 0}, ALWAYS(0)},
 	{NATIVE, SYS_request_key, {1, 1, 1}, ALWAYS(ENOKEY)},
 	{NATIVE, SYS_request_key, {1, 1, HIGH}, ALWAYS(ENOKEY)},
@@ -150,9 +155,12 @@ static const struct call_row rows[] = {
 	{I386, 26, {PTRACE_ATTACH}, {0, 0, EPERM, EPERM}},
 	{I386, 348, {0}, {0, 0, EPERM, EPERM}},
 	{I386, 438, {0}, {0, 0, EPERM, EPERM}},
-	/* socketcall: only what makes sockets. */
+	{I386, 366, {0, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF}, ALWAYS(EPERM)},
+	{I386, 366, {0, SOL_SOCKET, SO_REUSEPORT}, ALWAYS(0)},
+	/* socketcall: what makes sockets, and setsockopt, whose arguments are in memory. */
 	{I386, 102, {1}, ALWAYS(EAFNOSUPPORT)},
 	{I386, 102, {8}, ALWAYS(EAFNOSUPPORT)},
+	{I386, 102, {14}, ALWAYS(EPERM)},
 	{I386, 102, {2}, ALWAYS(0)},
 	{I386, 102, {3}, ALWAYS(0)},
 	/* x32 */
