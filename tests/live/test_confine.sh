@@ -571,7 +571,7 @@ again() {
     is "root, $with: cgnet-run inside" "$? $(cat "$dir/err")" \
         "125 cgnet-run: already in a class of ${cgroup##*/}: may enter no other"
     is "CMD did not run" "$(ls "$dir/ran" 2>/dev/null)" ""
-    is "root, $with: descriptors" "$(session root sh -c 'ls /proc/$$/fd | paste -sd" "')" "0 1 2"
+    is "root, $with: descriptors" "$(session root sh -c 'ls /proc/$$/fd; :' | paste -sd' ')" "0 1 2"
 }
 
 # When cgnet-run is killed, CMD is; what CMD left behind stays, and after it nothing.
