@@ -193,7 +193,7 @@ refusals() {
 not_enforced() {
     local hook
 
-    for hook in connect4 connect6 sendmsg4 sendmsg6; do
+    for hook in connect4 connect6 sendmsg4 sendmsg6 setsockopt create egress; do
         bpftool link detach pinned "$bpffs/lan/$hook"
         refused "no $hook" "class lan: not enforced, its $hook program is not attached" \
             "${run[@]}" --class lan --
