@@ -89,8 +89,8 @@ struct cgnet_class_info {
 	__u32 prefixes4; /* entries of deny4 and deny6 */
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
-	__u64 cgroup_id; /* st_ino of the class's directory */
-	__u8 digest[32]; /* SHA-256 of the compiled class */
+	__u64 cgroup_id;	     /* st_ino of the class's directory */
+	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
