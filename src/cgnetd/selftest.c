@@ -255,10 +255,8 @@ static int spawn_in(const char *cgroup, int results[ATTEMPTS], struct why *why)
 static enum cgnet_layer layer_of(enum way way)
 {
 	static const enum cgnet_layer layers[] = {
-		[WAY_CONNECT] = CGNET_LAYER_CONNECT,
-		[WAY_SEND] = CGNET_LAYER_SENDMSG,
-		[WAY_JOIN] = CGNET_LAYER_SENDMSG,
-		[WAY_SOCKET] = CGNET_LAYER_CREATE,
+		[WAY_CONNECT] = CGNET_LAYER_CONNECT, [WAY_SEND] = CGNET_LAYER_SENDMSG,
+		[WAY_JOIN] = CGNET_LAYER_SENDMSG,    [WAY_SOCKET] = CGNET_LAYER_CREATE,
 		[WAY_PING] = CGNET_LAYER_EGRESS,
 	};
 
