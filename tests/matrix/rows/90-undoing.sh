@@ -252,7 +252,6 @@ blocked UNDO-22-root "cgnet-run, killed by its session" run sh -c "$kill_runner"
 want="(setup-)?EPERM"
 instead=()
 layer=
-<<<<<<< HEAD
 # nested_unload WHERE: in a session's own cgroup root may make others, deeper than a path can say.
 nested_unload() {
     sacrifice_load
@@ -266,7 +265,6 @@ nested_unload() {
 reached_by=unloaded
 allowed UNDO-23-root "unload, when a session has nested cgroups deeper than a path can say" \
     function nested_unload
-=======
 
 # --- settings of the host ------------------------------------------------------------------------
 # set_setting WHERE NAME COMMAND...: sets it to what it is, in a shell that COMMAND starts.
@@ -322,5 +320,4 @@ else
     delegated UNDO-36-root "a process outside, pulled in and killed, where cgroup2 is mounted without nsdelegate" function pull
 fi
 reached_by=answer want="(setup-)?EPERM"
->>>>>>> confine
 agent_stop victim
