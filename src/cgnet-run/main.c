@@ -36,9 +36,10 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 			const struct confine *confine, const struct signals *signals,
 			struct why *why)
 {
+	const struct session_class home = {c->cgroup, c->dir};
 	pid_t pid;
 
-	pid = session_open(s, c, o->name, why);
+	pid = session_open(s, &home, o->name, why);
 	if (pid < 0)
 		return pid;
 	pid = launch(s, o, confine, signals, why);
@@ -109,7 +110,7 @@ static int run(const struct opts *o)
 	close_all();
 	status = supervise(pid, session.cgroup);
 	session_remove(&session);
-	session_sweep(&class);
+	session_sweep(class.dir);
 	return status;
 }
 

@@ -53,6 +53,11 @@ static int run_explain(const struct arguments *a)
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
 }
 
+static int run_serve(const struct arguments *a)
+{
+	return cmd_serve(&a->opt, a->args[0]);
+}
+
 static int run_doctor(const struct arguments *a)
 {
 	return cmd_doctor(&a->opt);
@@ -63,6 +68,7 @@ static const struct command commands[] = {
 	{"load", "FILE", 1, 1, TAKES_FORCE, run_load},
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
+	{"serve", "FILE", 1, 1, 0, run_serve},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -75,6 +81,7 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  load FILE            make what is enforced equal to the file\n"
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
+			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
 			  "\n"
 			  "Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
@@ -201,6 +208,8 @@ int main(int argc, char **argv)
 		return wrong_usage("too many operands", "");
 	if (!cgroup_path_is_plain(a.opt.instance.cgroup))
 		return wrong_usage("--cgroup takes a relative path: ", a.opt.instance.cgroup);
+	if (a.opt.instance.run_dir[0] != '/')
+		return wrong_usage("--run-dir takes an absolute path: ", a.opt.instance.run_dir);
 	if (a.opt.instance.bpffs[0] != '/')
 		return wrong_usage("--bpffs takes an absolute path: ", a.opt.instance.bpffs);
 	return dispatch(&a);
