@@ -73,7 +73,8 @@ struct cgnet_entered {
 	struct cgnet_msg msg;
 	char class_name[CGNET_NAME_SIZE];
 	char session[CGNET_SESSION_SIZE];
-	char cgroup[512];  /* below the cgroup2 mount */
+	char mount[256];   /* where the service sees cgroup2 */
+	char cgroup[512];  /* below it */
 	char warning[512]; /* one line for stderr, or "" */
 };
 
