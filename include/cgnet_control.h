@@ -29,6 +29,7 @@ enum cgnet_msg_type {
 	/* Requests. */
 	CGNET_MSG_ENTER = 1,
 	CGNET_MSG_LOAD = 2,
+	CGNET_MSG_INSTANCE = 3,
 	/* Replies. */
 	CGNET_MSG_REPLY = 128,
 	CGNET_MSG_ENTERED = 129,
@@ -53,6 +54,12 @@ struct cgnet_load {
 	struct cgnet_msg msg;
 	__u32 force; /* 1: end the sessions of classes that are dropped */
 	char file[]; /* absolute, ends with the message */
+};
+
+/* Asks whether the service is that of an instance: the status is 0 if it is, else 1. */
+struct cgnet_instance {
+	struct cgnet_msg msg;
+	char bpffs[256];
 };
 
 enum cgnet_reply_flag {
