@@ -100,9 +100,11 @@ struct cgnet_class_info {
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
+#ifndef __bpf__
 _Static_assert(offsetof(struct cgnet_class_info, cgroup_id) ==
 		       offsetof(struct cgnet_class_info, pad) + 4,
 	       "no padding in the middle");
+#endif
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {
