@@ -53,10 +53,11 @@ int session_check_name(const char *name, struct why *why)
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-");
 
 	if (!isalnum((unsigned char)name[0]) || name[len] || len > MAX_SESSION_NAME)
-		return why_set(why, -EINVAL, "--name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}", name);
-	if (is_kernel_name(name))
-		return why_set(why, -EINVAL, "--name %s: the kernel's own files are called so",
+		return why_set(why, -EINVAL, "session name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}",
 			       name);
+	if (is_kernel_name(name))
+		return why_set(why, -EINVAL,
+			       "session name %s: the kernel's own files are called so", name);
 	return 0;
 }
 
@@ -115,7 +116,7 @@ static int make_dir(const char *path)
 	return err;
 }
 
-static int set_names(struct session *s, const struct class *c, const char *name)
+static int set_names(struct session *s, const struct session_class *c, const char *name)
 {
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%s", name);
@@ -129,7 +130,8 @@ static int set_names(struct session *s, const struct class *c, const char *name)
 	return 0;
 }
 
-int session_open(struct session *s, const struct class *c, const char *name, struct why *why)
+int session_open(struct session *s, const struct session_class *c, const char *name,
+		 struct why *why)
 {
 	int err;
 
@@ -164,6 +166,16 @@ void session_remove(const struct session *s)
 	cgroup_tree_remove(AT_FDCWD, s->dir);
 }
 
+int session_remove_dead(const char *path)
+{
+	_cleanup_close_ int fd = open_locked(path);
+	int err = fd < 0 ? fd : cgroup_tree_remove(AT_FDCWD, path);
+
+	if (err == -EWOULDBLOCK)
+		return -EBUSY;
+	return err == -ENOENT ? 0 : err;
+}
+
 static void sweep_one(int dir, const char *name, time_t now)
 {
 	struct stat st;
@@ -178,7 +190,7 @@ static void sweep_one(int dir, const char *name, time_t now)
 		cgroup_tree_remove(dir, name);
 }
 
-void session_sweep(const struct class *c)
+void session_sweep(const char *dir)
 {
 	time_t now = time(NULL);
 	struct dirent *d;
@@ -187,9 +199,9 @@ void session_sweep(const struct class *c)
 	int left;
 
 	/* A directory has two links and one for each directory in it. */
-	if (stat(c->dir, &st) < 0 || st.st_nlink <= 2)
+	if (stat(dir, &st) < 0 || st.st_nlink <= 2)
 		return;
-	list = opendir(c->dir);
+	list = opendir(dir);
 	if (!list)
 		return;
 	/* Of many sessions a few are taken by chance: offsets are hashes of the names there. */
