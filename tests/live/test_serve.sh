@@ -427,7 +427,7 @@ notices() {
 # --- versions ----------------------------------------------------------------------------------------
 # What other versions of cgnetd pinned, as far as their records tell.
 versions() {
-    local abi build old new out
+    local abi ours old new out
 
     if ! command -v bpftool >/dev/null; then
         skip "versions" "no bpftool"
@@ -455,13 +455,13 @@ versions() {
     is "and have this version" "$(python3 "$live_dir/record.py" "$bpffs/_info" abi)" "$abi"
     attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # The same version with other programs.
-    build=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
+    ours=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
     new=$(readlink_programs lan)
     python3 "$live_dir/record.py" "$bpffs/lan/class" programs 12345
     serve_stop
     serve_start "$policy"
     is "a class with other programs gets these" "$(logged "1 changed, 1 unchanged")" 1
-    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$build"
+    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$ours"
     is "they are attached" "$([ "$(readlink_programs lan)" != "$new" ] && echo others)" others
     is "those of the other class are not touched" \
         "$(python3 "$live_dir/record.py" "$bpffs/restricted/class" programs)" "$old"
