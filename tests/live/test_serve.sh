@@ -112,7 +112,7 @@ grants() {
         user_run 4000 --class lan -- touch "$dir/open/ran"
     is "it is logged" "$(logged "enter refused: class lan: not granted to uid 4000")" 1
     attempt "a class that there is not" 125 "not granted" user_run 4000 --class other -- touch "$dir/open/ran"
-    attempt "a wrong name" 125 "session name" user_run 4000 --name ../x -- touch "$dir/open/ran"
+    attempt "a wrong name" 125 "--name" user_run 4000 --name ../x -- touch "$dir/open/ran"
     attempt "another instance's cgroup" 125 "what is loaded uses" \
         as 4000 "$dir/cgnet-run" "${instance[@]}" --cgroup elsewhere -- touch "$dir/open/ran"
     is "refused: CMD did not run" "$([ -e "$dir/open/ran" ] && echo ran)" ""
