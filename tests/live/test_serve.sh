@@ -167,6 +167,11 @@ second_way() {
         --cgroup x -- true
     hostile_is_held "two connections" 4001 double
     hostile_is_held "two connections at once" 4001 both
+    # Both wait until a load is through, and the service has looked at both before.
+    flock -x "$bpffs" sleep 4 &
+    wait_for sh -c '! flock -n -x "$0" true' "$bpffs"
+    hostile_is_held "two connections that wait" 4001 both
+    wait $!
     hostile_is_held "a connection passed to a child" 4000 child
     hostile_is_held "a process that forks" 4000 fork
     nothing_left "two connections"
@@ -304,6 +309,7 @@ many() {
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
     is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
+    is "200 sessions: no watch is left" "$(cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify)" 0
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }
