@@ -41,6 +41,7 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 	pid = session_open(s, c, o->name, why);
 	if (pid < 0)
 		return pid;
+	session_announce(s, o->bpffs);
 	pid = launch(s, o, confine, signals, why);
 	session_close(s);
 	if (pid < 0)

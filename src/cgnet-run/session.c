@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "bpf.h"
+
 #define MAX_SESSION_NAME 64
 
 /* Cgroups nested deeper than this stay until `cgnetd unload`. */
@@ -216,6 +218,21 @@ int session_open(struct session *s, const struct class *c, const char *name, str
 		return why_set(why, -EAGAIN, "%s: removed at once by others", s->dir);
 	rmdir(s->dir);
 	return why_set(why, err, "%s: %s", s->dir, strerror(-err));
+}
+
+void session_announce(const struct session *s, const char *bpffs)
+{
+	struct cgnet_session record = {0};
+	char path[PATH_MAX];
+	struct stat st;
+	__u64 id;
+
+	if (fstat(s->fd, &st) < 0 ||
+	    snprintf(path, sizeof(path), "%s/" CGNET_PIN_SESSIONS, bpffs) >= (int)sizeof(path))
+		return;
+	id = st.st_ino;
+	snprintf(record.name, sizeof(record.name), "%s", s->name);
+	bpf_write_pin(path, &id, sizeof(id), &record, sizeof(record));
 }
 
 void session_close(struct session *s)

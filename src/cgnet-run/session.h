@@ -30,6 +30,12 @@ int session_check_name(const char *name, struct why *why);
  */
 int session_open(struct session *s, const struct class *c, const char *name, struct why *why);
 
+/*
+ * Tells under which name events are to show the session. One that cannot be told is shown by its
+ * number, so this does not fail.
+ */
+void session_announce(const struct session *s, const char *bpffs);
+
 /* Closes the descriptor, which also gives up the lock. */
 void session_close(struct session *s);
 

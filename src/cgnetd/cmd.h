@@ -14,7 +14,9 @@ enum exit_status {
 struct options {
 	struct instance instance;
 	bool json, force;
-	const char *policy; /* --policy FILE */
+	const char *policy;	/* --policy FILE */
+	const char *class_name; /* --class C */
+	unsigned long count;	/* --count N, 0 for no end */
 };
 
 int cmd_check(int nfiles, char **files);
@@ -22,6 +24,7 @@ int cmd_load(const struct options *opt, const char *file);
 int cmd_unload(const struct options *opt);
 int cmd_status(const struct options *opt);
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
+int cmd_events(const struct options *opt);
 int cmd_doctor(const struct options *opt);
 
 #endif

@@ -2,16 +2,33 @@
 /* cgnetd: options and subcommands. */
 #include <argp.h>
 #include <bpf/libbpf.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "num.h"
 
 #define MAX_ARGS 1024
 
-enum { OPT_BPFFS = 256, OPT_CGROUP, OPT_RUN_DIR, OPT_JSON, OPT_FORCE, OPT_POLICY };
+enum {
+	OPT_BPFFS = 256,
+	OPT_CGROUP,
+	OPT_RUN_DIR,
+	OPT_JSON,
+	OPT_FORCE,
+	OPT_POLICY,
+	OPT_CLASS,
+	OPT_COUNT
+};
 
 /* Bits of struct command.options. */
-enum { TAKES_JSON = 1, TAKES_FORCE = 2, TAKES_POLICY = 4 };
+enum {
+	TAKES_JSON = 1,
+	TAKES_FORCE = 2,
+	TAKES_POLICY = 4,
+	TAKES_CLASS = 8,
+	TAKES_COUNT = 16,
+};
 
 struct arguments {
 	struct options opt;
@@ -53,6 +70,11 @@ static int run_explain(const struct arguments *a)
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
 }
 
+static int run_events(const struct arguments *a)
+{
+	return cmd_events(&a->opt);
+}
+
 static int run_doctor(const struct arguments *a)
 {
 	return cmd_doctor(&a->opt);
@@ -63,6 +85,7 @@ static const struct command commands[] = {
 	{"load", "FILE", 1, 1, TAKES_FORCE, run_load},
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
+	{"events", "", 0, 0, TAKES_JSON | TAKES_CLASS | TAKES_COUNT, run_events},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -76,6 +99,7 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
+			  "  events               show denials as they happen\n"
 			  "\n"
 			  "Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
@@ -87,8 +111,10 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, explain, doctor: for machines", 1},
+	{"json", OPT_JSON, NULL, 0, "status, explain, events, doctor: for machines", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
+	{"class", OPT_CLASS, "CLASS", 0, "events: of this class only", 1},
+	{"count", OPT_COUNT, "N", 0, "events: end after so many", 1},
 	{},
 };
 
@@ -118,6 +144,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->opt.policy = arg;
 		a->given |= TAKES_POLICY;
 		return 0;
+	case OPT_CLASS:
+		a->opt.class_name = arg;
+		a->given |= TAKES_CLASS;
+		return 0;
+	case OPT_COUNT:
+		a->given |= TAKES_COUNT;
+		if (!num_parse(arg, strlen(arg), ULONG_MAX, &a->opt.count) && a->opt.count)
+			return 0;
+		argp_error(state, "--count takes a number from 1");
+		return EINVAL;
 	case ARGP_KEY_ARG:
 		if (a->nargs == MAX_ARGS)
 			return E2BIG;
