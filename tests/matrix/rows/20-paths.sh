@@ -215,3 +215,12 @@ want=silent
 blocked PATH-105 "a further path of an MPTCP connection" mptcp-stay "$public4" 7779
 want="(setup-)?EPERM"
 reached_by=answer
+
+# The kernel tells the link of it, at the group's address: no call sends it.
+[ -e /proc/sys/net/ipv4/conf/lan0/force_igmp_version ] &&
+    echo 1 >/proc/sys/net/ipv4/conf/lan0/force_igmp_version
+target 239.9.8.7 0
+plain=(10.1.2.3 80)
+reached_by=packets
+both delegated PATH-106 "a packet that reports a membership in a multicast group" join 239.9.8.7 0 lan0
+row_defaults
