@@ -179,7 +179,7 @@ struct cgnet_counts {
 #define CGNET_EVENT_RING	(512 * 1024) /* bytes */
 #define CGNET_EVENT_SESSIONS	2048	     /* known at a time; the oldest are forgotten */
 #define CGNET_EVENTS_PER_SECOND 1024	     /* new keys of one session; the rest is dropped */
-#define CGNET_SESSION_SIZE	72	     /* a session's name */
+#define CGNET_SESSION_SIZE	72	     /* a session's name has at most 64 characters */
 
 enum cgnet_event_verdict {
 	CGNET_EVENT_DENY = 0,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "announce.h"
 #include "class.h"
 #include "confine.h"
 #include "launch.h"
@@ -36,12 +37,13 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 			const struct confine *confine, const struct signals *signals,
 			struct why *why)
 {
+	const struct session_class home = {c->cgroup, c->dir};
 	pid_t pid;
 
-	pid = session_open(s, c, o->name, why);
+	pid = session_open(s, &home, o->name, why);
 	if (pid < 0)
 		return pid;
-	session_announce(s, o->bpffs);
+	announce(s, o->bpffs);
 	pid = launch(s, o, confine, signals, why);
 	session_close(s);
 	if (pid < 0)
@@ -110,7 +112,7 @@ static int run(const struct opts *o)
 	close_all();
 	status = supervise(pid, session.cgroup);
 	session_remove(&session);
-	session_sweep(&class);
+	session_sweep(class.dir);
 	return status;
 }
 

@@ -25,6 +25,7 @@ int cmd_unload(const struct options *opt);
 int cmd_status(const struct options *opt);
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
 int cmd_events(const struct options *opt);
+int cmd_serve(const struct options *opt, const char *file);
 int cmd_doctor(const struct options *opt);
 
 #endif

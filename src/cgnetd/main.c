@@ -75,6 +75,11 @@ static int run_events(const struct arguments *a)
 	return cmd_events(&a->opt);
 }
 
+static int run_serve(const struct arguments *a)
+{
+	return cmd_serve(&a->opt, a->args[0]);
+}
+
 static int run_doctor(const struct arguments *a)
 {
 	return cmd_doctor(&a->opt);
@@ -86,6 +91,7 @@ static const struct command commands[] = {
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
 	{"events", "", 0, 0, TAKES_JSON | TAKES_CLASS | TAKES_COUNT, run_events},
+	{"serve", "FILE", 1, 1, 0, run_serve},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -98,6 +104,7 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  load FILE            make what is enforced equal to the file\n"
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
+			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
 			  "  events               show denials as they happen\n"
 			  "\n"
@@ -237,6 +244,8 @@ int main(int argc, char **argv)
 		return wrong_usage("too many operands", "");
 	if (!cgroup_path_is_plain(a.opt.instance.cgroup))
 		return wrong_usage("--cgroup takes a relative path: ", a.opt.instance.cgroup);
+	if (a.opt.instance.run_dir[0] != '/')
+		return wrong_usage("--run-dir takes an absolute path: ", a.opt.instance.run_dir);
 	if (a.opt.instance.bpffs[0] != '/')
 		return wrong_usage("--bpffs takes an absolute path: ", a.opt.instance.bpffs);
 	return dispatch(&a);

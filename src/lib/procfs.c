@@ -73,22 +73,67 @@ int proc_place_in_cgroup(pid_t pid, const char *dir)
 	return PROC_OUTSIDE;
 }
 
-pid_t proc_own_pid(pid_t pid)
+int proc_cgroup(pid_t pid, char *path, size_t size)
 {
-	/* A number for each namespace from /proc's to the process's own: "NSpid: 4711 2". */
-	static const char key[] = "\nNSpid:";
-	char file[32], text[MAX_TEXT], *numbers, *last;
+	char file[32], text[MAX_TEXT], *found;
 	int err;
 
-	snprintf(file, sizeof(file), "/proc/%d/status", (int)pid);
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
 	err = read_text(file, text, sizeof(text));
 	if (err < 0)
 		return err;
-	numbers = strstr(text, key);
-	if (!numbers)
+	found = unified_path(text);
+	if (!found || *found != '/')
 		return -ENODATA;
-	numbers += sizeof(key) - 1;
-	numbers[strcspn(numbers, "\n")] = '\0';
+	return snprintf(path, size, "%s", found + 1) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+/* Reads /proc/PID/status and finds what follows the key, "\nUid:". Returns 0 or -errno. */
+static int status_field(pid_t pid, const char *key, char text[MAX_TEXT], char **value)
+{
+	char file[32];
+	int err;
+
+	snprintf(file, sizeof(file), "/proc/%d/status", (int)pid);
+	err = read_text(file, text, MAX_TEXT);
+	if (err < 0)
+		return err;
+	*value = strstr(text, key);
+	if (!*value)
+		return -ENODATA;
+	*value += strlen(key);
+	(*value)[strcspn(*value, "\n")] = '\0';
+	return 0;
+}
+
+int proc_uids(pid_t pid, unsigned int ids[4])
+{
+	char text[MAX_TEXT], *value;
+	int err = status_field(pid, "\nUid:", text, &value);
+
+	if (err)
+		return err;
+	for (int i = 0; i < 4; i++)
+		ids[i] = (unsigned int)strtoul(value, &value, 10);
+	return 0;
+}
+
+pid_t proc_parent(pid_t pid)
+{
+	char text[MAX_TEXT], *value;
+	int err = status_field(pid, "\nPPid:", text, &value);
+
+	return err ? err : (pid_t)strtol(value, NULL, 10);
+}
+
+pid_t proc_own_pid(pid_t pid)
+{
+	/* A number for each namespace from /proc's to the process's own: "NSpid: 4711 2". */
+	char text[MAX_TEXT], *numbers, *last;
+	int err = status_field(pid, "\nNSpid:", text, &numbers);
+
+	if (err < 0)
+		return err;
 	last = strrchr(numbers, '\t');
 	return last ? (pid_t)strtol(last, NULL, 10) : -ENODATA;
 }
