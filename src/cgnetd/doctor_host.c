@@ -85,12 +85,17 @@ int doctor_sockets(struct findings *f)
 static int check_class(struct findings *f, const struct class_status *c)
 {
 	char detail[128];
+	int err = 0;
 
-	if (!c->info.keep_privileges)
-		return 0;
 	snprintf(detail, sizeof(detail), "class %s has privileges = keep", c->name);
-	return finding_add(f, "class", FINDING_WARNING, detail,
-			   "a root session of it can undo the policy");
+	if (c->info.keep_privileges)
+		err = finding_add(f, "class", FINDING_WARNING, detail,
+				  "a root session of it can undo the policy");
+	snprintf(detail, sizeof(detail), "class %s has mode = audit", c->name);
+	if (!err && status_audits(c))
+		err = finding_add(f, "class", FINDING_WARNING, detail,
+				  "NOTHING IS REFUSED in it: what would be is only told");
+	return err;
 }
 
 int doctor_classes(struct findings *f, const struct instance *in)

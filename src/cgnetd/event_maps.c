@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "event_maps.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,6 +77,20 @@ int event_maps_pin(const struct bpf_object *obj, const struct instance *in, stru
 			err = bpffs_pin(bpf_map__fd(find(obj, i)), in->bpffs, shared[i].pin, why);
 	}
 	return err;
+}
+
+void event_maps_announce(const struct instance *in, const struct session *s)
+{
+	_cleanup_close_ int fd = bpffs_open(in->bpffs, CGNET_PIN_SESSIONS, NULL);
+	struct cgnet_session record = {};
+	struct stat st;
+	__u64 id;
+
+	if (fd < 0 || fstat(s->fd, &st) < 0)
+		return;
+	id = st.st_ino;
+	snprintf(record.name, sizeof(record.name), "%s", s->name);
+	bpf_map_update_elem(fd, &id, &record, BPF_ANY);
 }
 
 void event_maps_remove(const struct instance *in)

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 
 #include "instance.h"
+#include "session.h"
 
 /*
  * Before obj is loaded: has it use the maps that are pinned; those that are not, loading makes.
@@ -15,6 +16,12 @@ int event_maps_share(struct bpf_object *obj, const struct instance *in);
 
 /* After it: pins what was made. Returns 0 or a negative errno with the reason. */
 int event_maps_pin(const struct bpf_object *obj, const struct instance *in, struct why *why);
+
+/*
+ * Tells under which name events are to show a session, while it is open. One that cannot be told is
+ * shown by its number, so this does not fail.
+ */
+void event_maps_announce(const struct instance *in, const struct session *s);
 
 /* Unpins all. */
 void event_maps_remove(const struct instance *in);

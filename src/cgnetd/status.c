@@ -34,6 +34,20 @@ const char *loopback_name(enum cgnet_loopback loopback)
 	return loopback < ARRAY_SIZE(names) ? names[loopback] : "?";
 }
 
+struct cgnet_counts status_sum(const struct class_status *c)
+{
+	struct cgnet_counts sum = {};
+
+	for (int i = 0; i < CGNET_LAYERS; i++) {
+		sum.allowed += c->counts[i].allowed;
+		sum.denied += c->counts[i].denied;
+		sum.selftest += c->counts[i].selftest;
+		sum.would_deny += c->counts[i].would_deny;
+		sum.dropped += c->counts[i].dropped;
+	}
+	return sum;
+}
+
 /* The kernel is asked: a link that was detached by force still has its pin. */
 static bool is_attached(int cgroup_fd, enum cgnet_hook hook, __u32 prog_id)
 {

@@ -30,6 +30,15 @@ struct status {
 int status_read(const struct instance *in, struct status *out, struct why *why);
 void status_free(struct status *s);
 
+/* The counters of all layers together. */
+struct cgnet_counts status_sum(const struct class_status *c);
+
+/* True if the class refuses nothing. */
+static inline bool status_audits(const struct class_status *c)
+{
+	return c->info.settings.flags & CGNET_AUDIT;
+}
+
 /* A layer's name, "connect". */
 const char *layer_name(enum cgnet_layer layer);
 
