@@ -24,6 +24,7 @@ static __always_inline __u32 layer_of(enum cgnet_hook hook)
 		return CGNET_LAYER_CONNECT;
 	case CGNET_HOOK_SENDMSG4:
 	case CGNET_HOOK_SENDMSG6:
+	case CGNET_HOOK_SETSOCKOPT:
 		return CGNET_LAYER_SENDMSG;
 	case CGNET_HOOK_CREATE:
 		return CGNET_LAYER_CREATE;
@@ -188,7 +189,10 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 	return deny(&event, how);
 }
 
-/* For hooks that may run in whatever process was interrupted: only the socket is known. */
+/*
+ * For hooks that may run in whatever process was interrupted, so that only the socket is known; and
+ * for setsockopt, which before 6.1 is not told which process it runs in.
+ */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
 	struct cgnet_event event = {.key.session = session, .detail.cgroup = session};
@@ -223,7 +227,8 @@ static __always_inline bool conclude(enum cgnet_hook hook, const struct policy *
 		count_allowed(layer_of(hook));
 		return true;
 	}
-	if (hook == CGNET_HOOK_EGRESS || hook == CGNET_HOOK_INGRESS)
+	if (hook == CGNET_HOOK_EGRESS || hook == CGNET_HOOK_INGRESS ||
+	    hook == CGNET_HOOK_SETSOCKOPT)
 		return deny_packet(half(s->addr), half(s->addr + 2), s->session, what, how);
 	return deny_task(half(s->addr), half(s->addr + 2), s->session, what, how);
 }

@@ -44,9 +44,7 @@ char *event_proto(uint8_t proto, char buf[EVENT_PROTO_SIZE])
 /* A socket that could not be made, or one of this host, goes nowhere; nor does a hidden packet. */
 static bool has_dst(const struct cgnet_event_key *key)
 {
-	return key->hook < CGNET_HOOKS && cgnet_hooks[key->hook].layer != CGNET_LAYER_CREATE &&
-	       cgnet_hooks[key->hook].layer != CGNET_LAYER_UNIX &&
-	       !(key->rule == CGNET_RULE_PACKET && !key->dst[3]);
+	return !addr6_is_any(key->dst) && !(key->rule == CGNET_RULE_PACKET && !key->dst[3]);
 }
 
 char *event_dst(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE])

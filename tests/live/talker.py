@@ -16,6 +16,8 @@ mptcp, udp, udplite, ping, raw. Unix addresses start with "@" or are paths.
   socket NAME KIND 4|6          makes a socket only
   nops NAME                     gives it IPv4 options that say nothing
   route NAME SEGMENT...         gives it an IPv6 routing header: by way of the SEGMENTs
+  join NAME GROUP               becomes a member of a multicast group
+  pad NAME                      sets an option that is longer than a page
   unix-listen NAME stream|dgram ADDR
   unix-connect NAME stream|dgram ADDR
   unix-sendto NAME ADDR         one datagram
@@ -150,6 +152,19 @@ def do_route(name, *hops):
     n = len(hops)
     header = struct.pack("!BBBBBBH", 0, 2 * (n + 1), 4, n, n, 0, 0) + segments
     sockets[name].setsockopt(socket.IPPROTO_IPV6, IPV6_RTHDR, header)
+
+
+def do_join(name, text):
+    family, addr = address(text, 0)
+    group = socket.inet_pton(family, addr[0])
+    if family == socket.AF_INET:
+        sockets[name].setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group + bytes(4))
+    else:
+        sockets[name].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, group + bytes(4))
+
+
+def do_pad(name):
+    sockets[name].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, bytes(8192))
 
 
 def unix_address(text):

@@ -155,6 +155,26 @@ late_address() {
     done
 }
 
+# Of a group that a rule opens in part, whoever may send to it may be a member.
+memberships() {
+    local name
+
+    load "$(policy groups ', "@multicast"' 'allow = { "239.9.8.7:5000/udp", "[ff05::9:8]:5000/udp" }')"
+    session a
+    for name in h a; do
+        says ok "$name" socket s udp 4
+        says ok "$name" socket s6 udp 6
+        says ok "$name" join s 239.9.8.7
+        says ok "$name" join s6 ff05::9:8
+        says ok "$name" pad s
+        says ok "$name" pad s6
+    done
+    says EPERM a join s 239.9.8.6
+    says EPERM a join s6 ff05::9:7
+    says ok h join s 239.9.8.6
+    says ok h join s6 ff05::9:7
+}
+
 # --- flows ---------------------------------------------------------------------------------------
 both='"93.184.216.34", "2606:2800:220:1::34"'
 
@@ -262,4 +282,4 @@ unix_names() {
     says ok h close l
 }
 
-run_parts create few_protocols pings headers late_address flows unix_names -- "$@"
+run_parts create few_protocols pings headers memberships late_address flows unix_names -- "$@"

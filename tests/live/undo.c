@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Attaches a program to a cgroup's connect4 hook that takes back what programs further down refused:
- * those run first, and it clears their error. It stays when this process has ended, until the cgroup
- * is gone.
+ * Attaches a program to a cgroup's connect4 hook that takes back what programs further down
+ * refused: those run first, and it clears their error. It stays when this process has ended, until
+ * the cgroup is gone.
  */
 #include <bpf/bpf.h>
 #include <err.h>

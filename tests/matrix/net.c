@@ -169,22 +169,6 @@ static void attack_udp_splice(struct outcome *o, char **args)
 	conclude(o, &a, e ? e : made(splice(ends[0], NULL, a.fd, NULL, 1, 0)));
 }
 
-/* GROUP PORT DEVICE: a membership, which the kernel reports to whoever is on the link. */
-static void attack_join(struct outcome *o, char **args)
-{
-	struct peer group = peer_arg(args[0], args[1]);
-	struct group_req req = {.gr_interface = if_nametoindex(args[2])};
-	struct attempt a = attempt_at(&group);
-	int e = datagram(&a);
-
-	memcpy(&req.gr_group, &group.any, sizeof(group.any));
-	if (!e)
-		e = made(setsockopt(a.fd, SOL_IP, MCAST_JOIN_GROUP, &req, sizeof(req)));
-	end(o, e);
-	usleep(100000);
-	close(a.fd);
-}
-
 const struct attack net_attacks[] = {
 	{"name", 2, attack_name},
 	{"udplite-connect", 2, attack_udplite_connect},
@@ -195,6 +179,5 @@ const struct attack net_attacks[] = {
 	{"udp-big", 2, attack_udp_big},
 	{"udp-gso", 2, attack_udp_gso},
 	{"udp-splice", 2, attack_udp_splice},
-	{"join", 3, attack_join},
 	{NULL, 0, NULL},
 };
