@@ -26,6 +26,7 @@ enum cgnet_msg_type {
 	/* Requests. */
 	CGNET_MSG_ENTER = 1,
 	CGNET_MSG_LOAD = 2,
+	CGNET_MSG_INSTANCE = 3,
 	/* Replies. */
 	CGNET_MSG_REPLY = 128,
 	CGNET_MSG_ENTERED = 129,
@@ -52,6 +53,12 @@ struct cgnet_load {
 	char file[]; /* absolute, ends with the message */
 };
 
+/* Asks whether the service is that of an instance: the status is 0 if it is, else 1. */
+struct cgnet_instance {
+	struct cgnet_msg msg;
+	char bpffs[256];
+};
+
 enum cgnet_reply_flag {
 	CGNET_REPLY_MORE = 1,  /* another packet follows */
 	CGNET_REPLY_ERROR = 2, /* the text is for stderr */
@@ -70,7 +77,8 @@ struct cgnet_entered {
 	struct cgnet_msg msg;
 	char class_name[CGNET_NAME_SIZE];
 	char session[CGNET_SESSION_SIZE];
-	char cgroup[512];  /* below the cgroup2 mount */
+	char mount[256];   /* where the service sees cgroup2 */
+	char cgroup[512];  /* below it */
 	char warning[512]; /* one line for stderr, or "" */
 };
 

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "load.h"
 #include "message.h"
+#include "service.h"
 
 /* How long the service may take for it. */
 #define ANSWER_MS (15 * 60 * 1000)
@@ -60,8 +61,8 @@ int cmd_load(const struct options *opt, const char *file)
 		fprintf(stderr, "cgnetd: load: must be run as root\n");
 		return EXIT_REFUSED;
 	}
-	fd = ask_connect(opt->instance.run_dir, &why);
-	if (ask_nobody(fd))
+	fd = service_connect(&opt->instance, &why);
+	if (fd == -ENOENT)
 		return load_here(opt, file);
 	status = fd < 0 ? fd : load_there(fd, opt, file, &why);
 	if (status >= 0)

@@ -3,15 +3,16 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <linux/limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "limits.h"
 #include "log.h"
 #include "message.h"
+#include "quota.h"
 #include "requests.h"
 #include "serve.h"
 
@@ -479,12 +480,17 @@ int control_open(struct control **out, struct serve *s, struct why *why)
 
 void control_close(struct control *c)
 {
+	char path[PATH_MAX];
+
 	if (!c)
 		return;
 	while (c->oldest)
 		client_close(c->oldest);
 	if (c->accept)
 		event_free(c->accept);
+	if (c->fd >= 0 && snprintf(path, sizeof(path), "%s/" CGNET_CONTROL_SOCKET,
+				   serve_run_dir(c->serve)) < (int)sizeof(path))
+		unlink(path);
 	cleanup_closep(&c->fd);
 	limits_free(c->limits);
 	free(c);

@@ -122,6 +122,7 @@ static int enter(struct enters *e, const struct peer *peer, const struct cgnet_e
 	message_start(&out->msg, CGNET_MSG_ENTERED, sizeof(*out));
 	snprintf(out->class_name, sizeof(out->class_name), "%s", choice.class_name);
 	snprintf(out->session, sizeof(out->session), "%s", session.name);
+	snprintf(out->mount, sizeof(out->mount), "%s", info.mount);
 	snprintf(out->cgroup, sizeof(out->cgroup), "%.511s", session.cgroup);
 	snprintf(out->warning, sizeof(out->warning), "%s", choice.warning);
 	return 0;

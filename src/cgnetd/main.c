@@ -75,6 +75,16 @@ static int run_events(const struct arguments *a)
 	return cmd_events(&a->opt);
 }
 
+static int run_sessions(const struct arguments *a)
+{
+	return cmd_sessions(&a->opt);
+}
+
+static int run_kill(const struct arguments *a)
+{
+	return cmd_kill(&a->opt, a->args[0]);
+}
+
 static int run_serve(const struct arguments *a)
 {
 	return cmd_serve(&a->opt, a->args[0]);
@@ -91,6 +101,8 @@ static const struct command commands[] = {
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
 	{"events", "", 0, 0, TAKES_JSON | TAKES_CLASS | TAKES_COUNT, run_events},
+	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
+	{"kill", "SESSION", 1, 1, 0, run_kill},
 	{"serve", "FILE", 1, 1, 0, run_serve},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
@@ -105,6 +117,8 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
 			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+			  "  sessions             list the sessions that live\n"
+			  "  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
 			  "  events               show denials as they happen\n"
 			  "\n"
@@ -118,7 +132,7 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, explain, events, doctor: for machines", 1},
+	{"json", OPT_JSON, NULL, 0, "status, sessions, explain, events, doctor: for machines", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
 	{"class", OPT_CLASS, "CLASS", 0, "events: of this class only", 1},
 	{"count", OPT_COUNT, "N", 0, "events: end after so many", 1},

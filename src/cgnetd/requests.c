@@ -14,6 +14,14 @@ enum who {
 	WHO_ROOT,
 };
 
+static void instance_request(struct client *c, const struct cgnet_msg *msg)
+{
+	const struct cgnet_instance *request = (const struct cgnet_instance *)msg;
+	const char *bpffs = serve_instance(client_serve(c))->bpffs;
+
+	client_end(c, strcmp(request->bpffs, bpffs) ? EXIT_REFUSED : EXIT_DONE, NULL);
+}
+
 /*
  * Handlers get the message as it came, checked by message_check(). They must not block, and have to
  * call client_end() sooner or later.
@@ -25,6 +33,7 @@ static const struct {
 	void (*handle)(struct client *c, const struct cgnet_msg *msg);
 } requests[] = {
 	{CGNET_MSG_ENTER, "enter", WHO_ANYONE, enter_request},
+	{CGNET_MSG_INSTANCE, "instance", WHO_ANYONE, instance_request},
 	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
 };
 

@@ -13,10 +13,11 @@
 #include <time.h>
 
 #include "control.h"
+#include "drop.h"
 #include "enter.h"
-#include "limits.h"
 #include "log.h"
 #include "notify.h"
+#include "quota.h"
 #include "reload.h"
 
 /* Changes are collected for so long. */
@@ -155,6 +156,8 @@ static int become_ready(struct serve *s, struct why *why)
 {
 	int err = control_open(&s->control, s, why);
 
+	if (!err)
+		err = drop_more(why);
 	if (err)
 		return err;
 	enters_adopt(s->enters);
@@ -214,11 +217,14 @@ static int take_run_dir(struct serve *s, struct why *why)
 	return 0;
 }
 
-static void raise_files(void)
+/* Before the capability for it is gone. Maps count against the second one before Linux 5.11. */
+static void raise_limits(void)
 {
+	const struct rlimit locked = {RLIM_INFINITY, RLIM_INFINITY};
 	const rlim_t want = 2 * LIMIT_CLIENTS + FILES_MORE;
 	struct rlimit files;
 
+	setrlimit(RLIMIT_MEMLOCK, &locked);
 	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= want)
 		return;
 	files.rlim_cur = want;
@@ -255,7 +261,10 @@ static int start(struct serve *s, const char *file, struct why *why)
 	if (!s->file)
 		return why_set(why, -errno, "%s: %s", file, strerror(errno));
 	signal(SIGPIPE, SIG_IGN);
-	raise_files();
+	raise_limits();
+	err = drop_first(why);
+	if (err)
+		return err;
 	s->base = event_base_new();
 	if (s->base)
 		s->reloads = reloads_new(s);

@@ -51,10 +51,20 @@ static int check_enter(const void *packet, size_t n, struct why *why)
 static int check_load(const void *packet, size_t n, struct why *why)
 {
 	const struct cgnet_load *load = packet;
+	size_t room = n - sizeof(*load);
 
-	if (load->force > 1 || load->file[0] != '/' ||
-	    !message_string(load->file, n - sizeof(*load)))
+	if (load->force > 1 || load->file[0] != '/' || strnlen(load->file, room) + 1 != room)
 		return why_set(why, -EINVAL, "load: wrong arguments");
+	return 0;
+}
+
+static int check_instance(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_instance *instance = packet;
+
+	(void)n;
+	if (instance->bpffs[0] != '/' || !message_string(instance->bpffs, sizeof(instance->bpffs)))
+		return why_set(why, -EINVAL, "instance: not an absolute path");
 	return 0;
 }
 
@@ -62,6 +72,8 @@ static const struct form forms[] = {
 	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
 	 check_enter},
 	{CGNET_MSG_LOAD, "load", sizeof(struct cgnet_load) + 2, CGNET_REQUEST_MAX, check_load},
+	{CGNET_MSG_INSTANCE, "instance", sizeof(struct cgnet_instance),
+	 sizeof(struct cgnet_instance), check_instance},
 };
 
 int message_check(const void *packet, size_t n, struct why *why)
@@ -82,7 +94,7 @@ int message_check(const void *packet, size_t n, struct why *why)
 			continue;
 		if (n < form->min || n > form->max)
 			return why_set(why, -EMSGSIZE, "%s: a message of %zu bytes", form->name, n);
-		return form->check ? form->check(packet, n, why) : 0;
+		return form->check(packet, n, why);
 	}
 	return why_set(why, -EOPNOTSUPP, "unknown request %u", msg->type);
 }

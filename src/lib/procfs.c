@@ -88,6 +88,24 @@ int proc_cgroup(pid_t pid, char *path, size_t size)
 	return snprintf(path, size, "%s", found + 1) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
+int proc_comm(pid_t pid, char *comm, size_t size)
+{
+	char file[32], text[64];
+	int err;
+
+	snprintf(file, sizeof(file), "/proc/%d/comm", (int)pid);
+	err = read_text(file, text, sizeof(text));
+	if (err < 0)
+		return err;
+	text[strcspn(text, "\n")] = '\0';
+	/* A process names itself: what a terminal would take for an order is not shown. */
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || (unsigned char)*p > '~')
+			*p = '?';
+	snprintf(comm, size, "%s", text);
+	return 0;
+}
+
 /* Reads /proc/PID/status and finds what follows the key, "\nUid:". Returns 0 or -errno. */
 static int status_field(pid_t pid, const char *key, char text[MAX_TEXT], char **value)
 {

@@ -23,6 +23,9 @@ int proc_cgroup(pid_t pid, char *path, size_t size);
 /* Reads the real, effective, saved and file system uid of a process. Returns 0 or -errno. */
 int proc_uids(pid_t pid, unsigned int ids[4]);
 
+/* Writes the process's comm, made printable, to comm of size bytes. Returns 0 or -errno. */
+int proc_comm(pid_t pid, char *comm, size_t size);
+
 /* The parent of a process; -errno if it is not known. */
 pid_t proc_parent(pid_t pid);
 
