@@ -5,8 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "ask.h"
 #include "cmd.h"
 #include "event_reader.h"
+#include "message.h"
+#include "name.h"
 
 #define INTERVAL_NS 1000000000LL
 
@@ -126,12 +129,35 @@ static int drain_kernel(const struct options *opt, struct why *why)
 	return err;
 }
 
+static int ask_service(int fd, const struct options *opt, struct why *why)
+{
+	struct cgnet_events request = {};
+
+	message_start(&request.msg, CGNET_MSG_EVENTS, sizeof(request));
+	request.json = opt->json || !isatty(STDOUT_FILENO);
+	request.count = opt->count;
+	if (opt->class_name)
+		snprintf(request.class_name, sizeof(request.class_name), "%s", opt->class_name);
+	return ask(fd, &request.msg, -1, stdout, stderr, why);
+}
+
 int cmd_events(const struct options *opt)
 {
 	struct why why;
+	_cleanup_close_ int fd = -1;
+	int status;
 
-	if (!drain_kernel(opt, &why))
-		return EXIT_DONE;
+	if (opt->class_name && !name_is_valid(opt->class_name)) {
+		fprintf(stderr, "cgnetd: events: %s is not a class name\n", opt->class_name);
+		return EXIT_USAGE;
+	}
+	fd = ask_connect(opt->instance.run_dir, &why);
+	if (ask_nobody(fd))
+		status = drain_kernel(opt, &why);
+	else
+		status = fd < 0 ? fd : ask_service(fd, opt, &why);
+	if (status >= 0)
+		return status;
 	fprintf(stderr, "cgnetd: events: %s\n", why.text);
 	return EXIT_REFUSED;
 }

@@ -56,7 +56,7 @@ int cmd_status(const struct options *opt)
 {
 	struct status s;
 	struct why why;
-	int err = status_read(&opt->instance, &s, &why);
+	int err = status_read(&opt->instance, true, &s, &why);
 
 	if (err) {
 		fprintf(stderr, "cgnetd: status: %s\n", why.text);

@@ -103,7 +103,7 @@ int doctor_classes(struct findings *f, const struct instance *in)
 	struct status s;
 	int err = 0;
 
-	if (status_read(in, &s, NULL))
+	if (status_read(in, true, &s, NULL))
 		return 0;
 	for (size_t i = 0; i < s.n && !err; i++)
 		err = check_class(f, &s.classes[i]);

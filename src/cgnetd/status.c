@@ -145,12 +145,12 @@ static int add_member(const struct cgnet_set_member *m, void *arg)
 	return 0;
 }
 
-int status_read(const struct instance *in, struct status *out, struct why *why)
+int status_read(const struct instance *in, bool wait, struct status *out, struct why *why)
 {
-	_cleanup_close_ int lock = instance_lock(in, LOCK_SH, false, why);
+	_cleanup_close_ int lock = wait ? instance_lock(in, LOCK_SH, false, why) : -1;
 	struct status s = {};
 	struct walk walk = {in, &s, why};
-	int err = lock < 0 ? lock : instance_info(in, &s.info, why);
+	int err = wait && lock < 0 ? lock : instance_info(in, &s.info, why);
 
 	if (!err)
 		err = instance_each_class(in, add_class, &walk);

@@ -24,10 +24,11 @@ struct status {
 };
 
 /*
- * Gathers it under the shared lock. Returns 0, -ENOENT if nothing is loaded, or another negative
- * errno, with the reason. Free with status_free().
+ * Gathers it; wait: under the shared lock, else without, when what a load is about to replace may
+ * be missing. Returns 0, -ENOENT if nothing is loaded, or another negative errno, with the reason.
+ * Free with status_free().
  */
-int status_read(const struct instance *in, struct status *out, struct why *why);
+int status_read(const struct instance *in, bool wait, struct status *out, struct why *why);
 void status_free(struct status *s);
 
 /* The counters of all layers together. */

@@ -56,6 +56,12 @@ char *event_line(const struct event_view *view, char buf[EVENT_LINE_SIZE]);
  */
 char *event_remedy(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE + 16]);
 
+/*
+ * One line for who runs the session: what was denied, by which rule, and what would allow it.
+ * Returns buf.
+ */
+char *event_hint(const struct event_view *view, char buf[EVENT_LINE_SIZE]);
+
 /* One JSON object, without a newline; free it. NULL if out of memory. Needs json-c. */
 char *event_json(const struct event_view *view);
 

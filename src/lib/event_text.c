@@ -178,3 +178,23 @@ char *event_remedy(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE +
 			 dst, key->port, proto);
 	return buf;
 }
+
+char *event_hint(const struct event_view *view, char buf[EVENT_LINE_SIZE])
+{
+	const struct cgnet_event_key *key = &view->event.key;
+	char at[CGNET_FILE_SIZE + 16] = "", proto[EVENT_PROTO_SIZE], way[2 * PREFIX_STR_SIZE];
+	char remedy[PREFIX_STR_SIZE + 16], advice[256] = "";
+
+	if (view->rule.line)
+		snprintf(at, sizeof(at), " (%s:%u)", view->rule.file, view->rule.line);
+	format_way(key, way, sizeof(way));
+	if (event_remedy(key, remedy)[0])
+		snprintf(advice, sizeof(advice), "; to allow it: cgnetd allow --class %s %s",
+			 view->class, remedy);
+	event_proto(key->proto, proto);
+	snprintf(buf, EVENT_LINE_SIZE, "cgnet-run: %s%s%s denied by %s in class %s%s%s",
+		 proto[0] ? proto : event_hook(key), way,
+		 key->verdict == CGNET_EVENT_WOULD_DENY ? " would be" : "",
+		 view->rule.text[0] ? view->rule.text : "its policy", view->class, at, advice);
+	return buf;
+}
