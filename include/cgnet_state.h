@@ -22,6 +22,10 @@
  *   BPFFS/CLASS/counters     verdicts per layer
  *   BPFFS/CLASS/lost         events per layer that got as far as a reader, and no further
  *   BPFFS/CLASS/HOOK         the links, named as in cgnet_hooks
+ *
+ * A later version may add fields at the end of the two records and raise CGNET_ABI_VERSION, their
+ * first word. `load` takes over what an earlier version pinned and makes all of it anew; what a
+ * later one pinned is refused.
  */
 #ifndef CGNET_STATE_H
 #define CGNET_STATE_H
@@ -58,6 +62,7 @@ enum cgnet_hook {
 	CGNET_HOOK_INGRESS,
 	CGNET_HOOK_CONNECT_UNIX,
 	CGNET_HOOK_SENDMSG_UNIX,
+	CGNET_HOOK_SYSCTL,
 	CGNET_HOOKS,
 };
 
@@ -83,6 +88,7 @@ static const struct {
 				     CGNET_LAYER_UNIX},
 	[CGNET_HOOK_SENDMSG_UNIX] = {"sendmsg_unix", CGNET_BPF_CGROUP_UNIX_SENDMSG,
 				     CGNET_LAYER_UNIX},
+	[CGNET_HOOK_SYSCTL] = {"sysctl", BPF_CGROUP_SYSCTL, CGNET_LAYER_SYSCTL},
 };
 
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
@@ -103,11 +109,13 @@ struct cgnet_class_info {
 	__u32 prefixes4; /* entries of deny4 and deny6 */
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
-	__u64 cgroup_id;	     /* st_ino of the class's directory */
-	__u8 digest[32];	     /* SHA-256 of the compiled class */
+	__u32 programs;		     /* which build of the programs it is, see programs_build() */
+	__u32 pad;
+	__u64 cgroup_id; /* st_ino of the class's directory */
+	__u8 digest[32]; /* SHA-256 of the compiled class */
 };
 
-_Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
+_Static_assert(sizeof(struct cgnet_class_info) == 36 + 4 * (CGNET_HOOKS + 2) + 40, "no padding");
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {
