@@ -235,51 +235,76 @@ static int build_policy(struct build *b)
 	return err;
 }
 
-/* The path as written if it is absolute, else from the policy file's directory; NULL for ENOMEM. */
-static char *list_path(const char *policy, const char *path)
+char *policy_list_path(const struct policy *p, const struct rule *member)
 {
-	const char *slash = strrchr(policy, '/');
+	const char *slash = strrchr(p->file, '/');
 	char *joined;
 
-	if (*path == '/' || !slash)
-		return strdup(path);
-	if (asprintf(&joined, "%.*s/%s", (int)(slash - policy), policy, path) < 0)
+	if (*member->list == '/' || !slash)
+		return strdup(member->list);
+	if (asprintf(&joined, "%.*s/%s", (int)(slash - p->file), p->file, member->list) < 0)
 		return NULL;
 	return joined;
 }
 
-/* Returns false if there is an error, which is in b->d. */
-static bool read_list(struct build *b, struct set *set, const struct rule *member,
-		      unsigned int flags)
+/* Adds the prefixes of one file to out. Returns false if there is an error, which is in d. */
+static bool read_list(const struct policy *p, const struct rule *member, unsigned int flags,
+		      struct prefixes *out, struct diags *d)
 {
-	_cleanup_free_ char *path = list_path(b->p->file, member->list);
-	size_t before = b->d->errors;
+	_cleanup_free_ char *path = policy_list_path(p, member);
+	size_t before = d->errors;
 	struct text text = {0};
 	struct why why;
 
 	if (!path) {
-		out_of_memory(b);
+		diag_error(d, p->file, 0, "out of memory");
 		return false;
 	}
 	if (text_read(path, LIST_MAX_SIZE, flags, &text, &why)) {
-		diag_error(b->d, b->p->file, member->line, "%s: %s", path, why.text);
+		diag_error(d, p->file, member->line, "%s: %s", path, why.text);
 		return false;
 	}
-	if (list_parse(path, text.bytes, text.size, &set->list, b->d))
-		out_of_memory(b);
+	if (list_parse(path, text.bytes, text.size, out, d))
+		diag_error(d, p->file, 0, "out of memory");
 	text_free(&text);
-	return b->d->errors == before;
+	return d->errors == before;
 }
 
-static void read_lists(struct build *b, unsigned int flags)
+/* Reads all files of a set. The list is sorted, which spares the compiler that work each time. */
+static bool read_lists(const struct policy *p, const struct set *set, unsigned int flags,
+		       struct prefixes *out, struct diags *d)
+{
+	bool complete = true;
+
+	for (size_t i = 0; i < set->members.n; i++)
+		if (set->members.items[i].list &&
+		    !read_list(p, &set->members.items[i], flags, out, d))
+			complete = false;
+	if (out->n)
+		prefixes_sort(out);
+	return complete;
+}
+
+bool policy_reread_lists(struct policy *p, size_t set, struct diags *d)
+{
+	struct prefixes list = {0};
+
+	if (!read_lists(p, &p->sets[set], POLICY_CHECK_OWNER, &list, d)) {
+		prefixes_free(&list);
+		return false;
+	}
+	prefixes_free(&p->sets[set].list);
+	p->sets[set].list = list;
+	return true;
+}
+
+static void read_all_lists(struct build *b, unsigned int flags)
 {
 	for (size_t i = 0; i < b->p->nsets; i++) {
 		struct set *set = &b->p->sets[i];
 
-		for (size_t j = 0; j < set->members.n; j++)
-			if (set->members.items[j].list &&
-			    !read_list(b, set, &set->members.items[j], flags))
-				set->incomplete = true;
+		if (!read_lists(b->p, set, flags, &set->list, b->d))
+			set->incomplete = true;
 	}
 }
 
@@ -290,7 +315,7 @@ static bool build_and_check(struct build *b, unsigned int flags)
 		out_of_memory(b);
 		return false;
 	}
-	read_lists(b, flags);
+	read_all_lists(b, flags);
 	return policy_check(b->p, b->default_line, b->d);
 }
 

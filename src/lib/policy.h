@@ -121,6 +121,15 @@ struct policy *policy_read(const char *file, unsigned int flags, struct diags *d
 struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
 			    struct diags *d);
 
+/* Where a file: member is read from; to be freed. NULL if out of memory. */
+char *policy_list_path(const struct policy *p, const struct rule *member);
+
+/*
+ * Reads the files of p->sets[set] again, with POLICY_CHECK_OWNER. Returns true, or false with the
+ * errors in d; then the set holds what it held.
+ */
+bool policy_reread_lists(struct policy *p, size_t set, struct diags *d);
+
 void policy_free(struct policy *p);
 
 /* Looks a class up by name; NULL if there is none. */
