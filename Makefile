@@ -13,11 +13,11 @@ DATADIR	?= $(PREFIX)/share/cgnet
 
 VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
-LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd
-LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev
-# Used by what runs in the build only.
+LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd libevent_core libcap-ng libseccomp
+LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev libevent-dev \
+	   libcap-ng-dev libseccomp-dev
+# What the generator of cgnet-run's filters needs.
 GENLIBS	:= libseccomp
-GENDEB	:= libseccomp-dev
 
 # SAN=1 builds everything with ASan and UBSan, in a directory of its own.
 ifdef SAN
@@ -50,6 +50,8 @@ cgnetd_src := $(wildcard src/cgnetd/*.c)
 gen_src	  := src/cgnet-run/seccomp_gen.c
 run_src	  := $(filter-out $(gen_src),$(wildcard src/cgnet-run/*.c))
 unit_src  := $(wildcard tests/unit/*.c)
+# What of the service is tested without it.
+unit_more := $(addprefix src/cgnetd/,grants.c peer.c quota.c)
 live_src  := $(wildcard tests/live/*.c)
 bench_src := $(wildcard tests/bench/*.c)
 fuzz_src  := $(wildcard tests/fuzz/*.c)
@@ -79,8 +81,8 @@ help:
 $(BUILD)/deps.ok: Makefile
 	@missing=; \
 	for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
-	set -- $(LIBDEB) $(GENDEB); \
-	for l in $(LIBS) $(GENLIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
+	set -- $(LIBDEB); \
+	for l in $(LIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
 	if [ -n "$$missing" ]; then echo "missing:$$missing (sudo ci/deps installs all)" >&2; exit 1; fi
 	@mkdir -p $(@D) && touch $@
 
@@ -126,7 +128,8 @@ $(BUILD)/cgnet-run: $(call obj,$(run_src)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) $(RUN_LDFLAGS) $(LDFLAGS) $^ -o $@
 
-$(BUILD)/unit: $(call obj,$(unit_src)) $(BUILD)/libcgnet.a
+$(call obj,$(unit_src)): ALL_CFLAGS += -Isrc/cgnetd
+$(BUILD)/unit: $(call obj,$(unit_src) $(unit_more)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -lcunit -o $@
 

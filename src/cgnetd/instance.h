@@ -30,6 +30,9 @@ int instance_cgroup(const struct cgnet_info *info, char path[PATH_MAX], const ch
  */
 int instance_lock(const struct instance *in, int operation, bool make, struct why *why);
 
+/* The same in one try and without make: -EBUSY if others hold it. */
+int instance_try_lock(const struct instance *in, int operation, struct why *why);
+
 /*
  * Removes what a `load` that was killed left half-built in the instance's directory. Only under the
  * exclusive lock. Returns 0 or a negative errno with the reason.
@@ -50,6 +53,12 @@ void instance_remove_root(const struct cgnet_info *info);
  * another negative errno, with the reason.
  */
 int instance_info(const struct instance *in, struct cgnet_info *out, struct why *why);
+
+/*
+ * The same, but takes what an earlier version wrote: then out->abi is less than CGNET_ABI_VERSION,
+ * and what that version did not know is zero.
+ */
+int instance_info_any(const struct instance *in, struct cgnet_info *out, struct why *why);
 
 /*
  * Calls visit with the name of each loaded class, in order, until it returns non-zero, which is
