@@ -270,6 +270,28 @@ int snapshot_read(const struct snapshot *s, struct saved *out, struct why *why)
 	return 0;
 }
 
+static void set_magic(int fd, __u32 magic)
+{
+	/* The page is there: this takes no memory and cannot fail. */
+	if (pwrite(fd, &magic, sizeof(magic), offsetof(struct head, magic)) < 0)
+		return;
+}
+
+void snapshot_hold(const struct snapshot *s)
+{
+	struct head head;
+
+	for (size_t i = 0; i < ARRAY_SIZE(s->fds); i++)
+		if (read_head(s->fds[i], &head))
+			set_magic(s->fds[i], 0);
+}
+
+void snapshot_release(const struct snapshot *s, const struct saved *last)
+{
+	if (last->file)
+		set_magic(s->fds[last->number % 2], MAGIC);
+}
+
 void saved_free(struct saved *saved)
 {
 	free(saved->lists);

@@ -49,6 +49,10 @@ int snapshot_read(const struct snapshot *s, struct saved *out, struct why *why);
 int snapshot_write(const struct snapshot *s, const struct saved *last, const struct saved *next,
 		   struct why *why);
 
+/* Makes the snapshot as good as empty, and takes that back where last was read from it. */
+void snapshot_hold(const struct snapshot *s);
+void snapshot_release(const struct snapshot *s, const struct saved *last);
+
 void saved_free(struct saved *saved);
 
 #endif

@@ -10,11 +10,12 @@
 /* As the kernel does it. */
 #define MAX_LINKS 40
 
+/* Of a directory: what comes, goes or is replaced in it. */
 #define DIR_EVENTS                                                                                 \
-	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_MODIFY |        \
-	 IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF |     \
+	 IN_ONLYDIR)
 
-/* The file is watched, too: one that is mounted over another reports to a directory elsewhere. */
+/* Of the file itself, be it mounted from elsewhere: what is written. */
 #define FILE_EVENTS (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /* Events taken at a time: whoever can write to a directory should not hold up the caller. */
@@ -116,7 +117,7 @@ static int step(struct walk *x)
 	}
 	if (snprintf(path, sizeof(path), "%s/%s", x->dir, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	err = add_point(x, *x->dir ? x->dir : "/", name, DIR_EVENTS | IN_ONLYDIR);
+	err = add_point(x, *x->dir ? x->dir : "/", name, DIR_EVENTS);
 	if (err)
 		return err;
 	if (lstat(path, &st) < 0)

@@ -14,7 +14,7 @@ uint64_t pace_change(struct pace *p, uint64_t now)
 
 void pace_done(struct pace *p, uint64_t started, uint64_t now)
 {
-	uint64_t gap = PACE_SHARE * (now - started);
+	uint64_t gap = now - started;
 
 	if (gap < PACE_GAP)
 		gap = PACE_GAP;

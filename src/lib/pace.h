@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * When to act on changes that come in any number: soon after the first of a burst, and never so
- * often that it costs more than a fifth of the time. Times are in microseconds of a clock that does
+ * often that it costs more than half of the time. Times are in microseconds of a clock that does
  * not jump.
  */
 #ifndef CGNET_PACE_H
@@ -11,13 +11,12 @@
 #include <stdint.h>
 
 /* From the first change of a burst, which often has several. */
-#define PACE_SETTLE 100000
+#define PACE_SETTLE 50000
 
-/* From the end of one run to the next: at least this, at most PACE_MAX_GAP, in between PACE_SHARE
- * times what the run took. */
-#define PACE_GAP     250000
+/* From the end of one run to the next: at least PACE_GAP, at most PACE_MAX_GAP, in between what the
+ * run took. */
+#define PACE_GAP     150000
 #define PACE_MAX_GAP 5000000
-#define PACE_SHARE   4
 
 struct pace {
 	bool pending;
