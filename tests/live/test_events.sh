@@ -71,7 +71,7 @@ hook mapped net "hook='connect6', proto='tcp', dst='203.0.113.7', prefix='203.0.
 hook carried net "hook='connect6', dst='64:ff9b::cb00:7107', rule='203.0.113.0/24',
     prefix='203.0.113.0/24'" tcp 64:ff9b::cb00:7107 80
 hook default closed "hook='connect4', rule='default = deny', prefix='0.0.0.0/0', line=8" \
-    tcp 192.0.2.1 80
+    tcp 192.0.2.9 80
 hook create closed "hook='create', proto='icmp', dst='', dport=0, prefix='', rule='protocols',
     line=11" socket 1
 in_task create
