@@ -93,6 +93,7 @@ check "ingress: says who connects, and to which port" events_say one "
     and e[0]['session'] == 'server' and e[0]['rule'] == 'inbound = deny' and e[0]['line'] == 10
     and e[0]['pid'] == 0"
 eval "exec ${inside[1]}>&-"
+# shellcheck disable=SC2154 # coproc sets it
 wait "$inside_PID" 2>/dev/null
 reader_stop one
 
@@ -213,11 +214,11 @@ exact "a flood while the reader is stopped" one net 24000 24000
 # One who floods does not hide what another does.
 reader_start one --json
 flood loud 60000 100000 >"$dir/f1" &
-pids=$!
+loud=$!
 sleep 0.2
 session net quiet tcp 203.0.113.9 4444
 await_lines one 3000
-wait "$pids"
+wait "$loud"
 check "another session's flood hides nothing" events_say one \
     "[x['dport'] for x in e if x['session'] == 'quiet'] == [4444]"
 reader_stop one

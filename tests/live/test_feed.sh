@@ -78,10 +78,10 @@ check "events are not for every user" grep -q "no right to it" "$dir/user"
 on_terminal "$dir/tty" setpriv --reuid 1000 --regid 1000 --clear-groups "$dir/cgnet-run" \
     "${instance[@]}" -- sh -c "$dir/denials.py tcp 10.0.0.9 22; sleep 1"
 check "a user's session has its line, too" grep -qF "$hint" "$dir/tty"
-cgnet_run --class net --name roots -- sh -c "$dir/denials.py tcp 10.0.0.9 23; sleep 4" >/dev/null &
+cgnet_run --class net --name roots -- sh -c "$dir/denials.py tcp 10.0.0.9 23; sleep 6" >/dev/null &
 roots=$!
 sleep 1
-as 1000 timeout 2 python3 - "$control" <<'END' >"$dir/spy" 2>&1
+as 1000 timeout 10 python3 - "$control" <<'END' >"$dir/spy" 2>&1
 import socket, struct, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(sys.argv[1])

@@ -19,6 +19,7 @@ class idle { default = deny allow = { "192.0.2.1:443/tcp" } }
 END
 
 # well_formed FILE: each line is a comment or a sample of a family that was described, once.
+# shellcheck disable=SC2317 # check() calls it
 well_formed() {
     python3 - "$1" <<'END'
 import re, sys
@@ -73,6 +74,7 @@ check "one load" [ "$(sample "$dir/m" 'cgnet_reloads_total{result="ok"}') $(samp
 cp "$dir/metrics.conf" "$dir/good.conf"
 echo "nonsense" >>"$dir/metrics.conf"
 kill -HUP "$serve_pid"
+# shellcheck disable=SC2317 # check() calls it
 refused() {
     as 1000 "$dir/cgnetd" metrics "${instance[@]}" >"$dir/m" &&
         [ "$(sample "$dir/m" 'cgnet_reloads_total{result="refused"}')" = 1 ]
