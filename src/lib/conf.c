@@ -51,7 +51,7 @@ static int keep_item(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result
 static cfg_opt_t class_options[] = {
 	OPTION("default"),    LIST("deny"),	 LIST("allow"),	 OPTION("loopback"),
 	LIST("protocols"),    OPTION("inbound"), OPTION("unix"), LIST("unix_allow"),
-	OPTION("privileges"), CFG_END(),
+	OPTION("privileges"), OPTION("mode"),	 CFG_END(),
 };
 
 static cfg_opt_t set_options[] = {LIST("members"), CFG_END()};

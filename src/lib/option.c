@@ -68,6 +68,7 @@ static void set_inbound(struct class *c, const struct given *given, struct diags
 {
 	const char *text = given->values->text;
 
+	c->inbound_line = given->values->line;
 	c->inbound_deny = !strcmp(text, "deny");
 	if (!c->inbound_deny && strcmp(text, "allow") != 0)
 		refuse_value(c, given, "allow or deny", d);
@@ -77,6 +78,7 @@ static void set_unix(struct class *c, const struct given *given, struct diags *d
 {
 	const char *text = given->values->text;
 
+	c->unix_line = given->values->line;
 	c->unix_none = !strcmp(text, "none");
 	if (!c->unix_none && strcmp(text, "any") != 0)
 		refuse_value(c, given, "any or none", d);
@@ -86,6 +88,7 @@ static void set_privileges(struct class *c, const struct given *given, struct di
 {
 	const char *text = given->values->text;
 
+	c->privileges_line = given->values->line;
 	c->keep_privileges = !strcmp(text, "keep");
 	if (c->keep_privileges)
 		diag_warning(
@@ -94,6 +97,18 @@ static void set_privileges(struct class *c, const struct given *given, struct di
 			c->name);
 	else if (strcmp(text, "drop") != 0)
 		refuse_value(c, given, "drop or keep", d);
+}
+
+static void set_mode(struct class *c, const struct given *given, struct diags *d)
+{
+	const char *text = given->values->text;
+
+	c->audit = !strcmp(text, "audit");
+	if (c->audit)
+		diag_warning(d, given->file, given->values->line,
+			     "mode = audit: class \"%s\" refuses nothing, it only tells", c->name);
+	else if (strcmp(text, "enforce") != 0)
+		refuse_value(c, given, "enforce or audit", d);
 }
 
 static void refuse_protocol(struct class *c, const struct given *given,
@@ -133,6 +148,7 @@ static void set_protocols(struct class *c, const struct given *given, struct dia
 			   "protocols is empty: class \"%s\" could make no socket", c->name);
 		c->incomplete = true;
 	}
+	c->protocols_line = given->option->place.line;
 	c->protocols = 0;
 	for (size_t i = 0; i < given->n; i++)
 		add_protocol(c, given, &given->values[i], d);
@@ -211,6 +227,7 @@ void option_set(struct class *c, const struct given *given, struct diags *d)
 		{"unix", set_unix},
 		{"unix_allow", set_unix_allow},
 		{"privileges", set_privileges},
+		{"mode", set_mode},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
