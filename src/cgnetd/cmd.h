@@ -14,7 +14,10 @@ enum exit_status {
 struct options {
 	struct instance instance;
 	bool json, force;
-	const char *policy; /* --policy FILE */
+	const char *policy;	/* --policy FILE */
+	const char *class_name; /* --class C */
+	const char *duration;	/* --for TIME */
+	bool keep;		/* --keep */
 };
 
 int cmd_check(int nfiles, char **files);
@@ -24,6 +27,10 @@ int cmd_status(const struct options *opt);
 int cmd_sessions(const struct options *opt);
 int cmd_kill(const struct options *opt, char *session); /* changes it */
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
+int cmd_allow(const struct options *opt, const char *rule);
+int cmd_deny(const struct options *opt, const char *rule);
+int cmd_rules(const struct options *opt);
+int cmd_forget(const struct options *opt, const char *number);
 int cmd_serve(const struct options *opt, const char *file);
 int cmd_doctor(const struct options *opt);
 

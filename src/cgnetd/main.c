@@ -8,10 +8,27 @@
 
 #define MAX_ARGS 1024
 
-enum { OPT_BPFFS = 256, OPT_CGROUP, OPT_RUN_DIR, OPT_JSON, OPT_FORCE, OPT_POLICY };
+enum {
+	OPT_BPFFS = 256,
+	OPT_CGROUP,
+	OPT_RUN_DIR,
+	OPT_JSON,
+	OPT_FORCE,
+	OPT_POLICY,
+	OPT_CLASS,
+	OPT_FOR,
+	OPT_KEEP
+};
 
 /* Bits of struct command.options. */
-enum { TAKES_JSON = 1, TAKES_FORCE = 2, TAKES_POLICY = 4 };
+enum {
+	TAKES_JSON = 1,
+	TAKES_FORCE = 2,
+	TAKES_POLICY = 4,
+	TAKES_CLASS = 8,
+	TAKES_FOR = 16,
+	TAKES_KEEP = 32
+};
 
 struct arguments {
 	struct options opt;
@@ -63,6 +80,26 @@ static int run_kill(const struct arguments *a)
 	return cmd_kill(&a->opt, a->args[0]);
 }
 
+static int run_allow(const struct arguments *a)
+{
+	return cmd_allow(&a->opt, a->args[0]);
+}
+
+static int run_deny(const struct arguments *a)
+{
+	return cmd_deny(&a->opt, a->args[0]);
+}
+
+static int run_rules(const struct arguments *a)
+{
+	return cmd_rules(&a->opt);
+}
+
+static int run_forget(const struct arguments *a)
+{
+	return cmd_forget(&a->opt, a->args[0]);
+}
+
 static int run_serve(const struct arguments *a)
 {
 	return cmd_serve(&a->opt, a->args[0]);
@@ -81,6 +118,10 @@ static const struct command commands[] = {
 	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
 	{"kill", "SESSION", 1, 1, 0, run_kill},
 	{"serve", "FILE", 1, 1, 0, run_serve},
+	{"allow", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_allow},
+	{"deny", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_deny},
+	{"rules", "", 0, 0, TAKES_CLASS | TAKES_JSON, run_rules},
+	{"forget", "NUMBER", 1, 1, 0, run_forget},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -94,6 +135,10 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
 			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+			  "  allow RULE           add a rule to those of a class, at run time\n"
+			  "  deny RULE            the same\n"
+			  "  rules                list the rules that were added at run time\n"
+			  "  forget NUMBER        take one of them back\n"
 			  "  sessions             list the sessions that live\n"
 			  "  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
@@ -108,7 +153,10 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, sessions, explain, doctor: for machines", 1},
+	{"json", OPT_JSON, NULL, 0, "status, sessions, rules, explain, doctor: for machines", 1},
+	{"class", OPT_CLASS, "CLASS", 0, "allow, deny, rules: of this class", 1},
+	{"for", OPT_FOR, "TIME", 0, "allow, deny: for so long: 90s, 10m, 8h, 7d", 1},
+	{"keep", OPT_KEEP, NULL, 0, "allow, deny: also when the policy is loaded again", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
 	{},
 };
@@ -138,6 +186,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_POLICY:
 		a->opt.policy = arg;
 		a->given |= TAKES_POLICY;
+		return 0;
+	case OPT_CLASS:
+		a->opt.class_name = arg;
+		a->given |= TAKES_CLASS;
+		return 0;
+	case OPT_FOR:
+		a->opt.duration = arg;
+		a->given |= TAKES_FOR;
+		return 0;
+	case OPT_KEEP:
+		a->opt.keep = true;
+		a->given |= TAKES_KEEP;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (a->nargs == MAX_ARGS)

@@ -6,6 +6,7 @@
 
 #include "enter.h"
 #include "reload.h"
+#include "rules.h"
 #include "serve.h"
 
 enum who {
@@ -35,6 +36,9 @@ static const struct {
 	{CGNET_MSG_ENTER, "enter", WHO_ANYONE, enter_request},
 	{CGNET_MSG_INSTANCE, "instance", WHO_ANYONE, instance_request},
 	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
+	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
+	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
+	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
 };
 
 static bool may(const struct client *c, enum who who)

@@ -21,6 +21,7 @@ struct event_base;
 struct reloads;
 struct enters;
 struct follow;
+struct rules_set;
 struct serve;
 
 /* Runs until a signal ends it. Returns an exit status. */
@@ -45,6 +46,9 @@ struct enters *serve_enters(struct serve *s);
 
 /* What the policy depends on besides its file; follow_changed() has it compiled again. */
 struct follow *serve_follow(struct serve *s);
+
+/* Rules given at run time. */
+struct rules_set *serve_rules(struct serve *s);
 
 bool serve_is_operator(const struct serve *s, const struct peer *peer);
 
