@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Entry points; what they do is in one header a layer. */
 #include "create.bpf.h"
+#include "membership.bpf.h"
 #include "skb.bpf.h"
 #include "sock_addr.bpf.h"
+#include "sysctl.bpf.h"
 
 SEC("cgroup/connect4")
 int connect4(struct bpf_sock_addr *ctx)
@@ -42,6 +44,12 @@ int create(struct bpf_sock *ctx)
 	return on_create(ctx);
 }
 
+SEC("cgroup/setsockopt")
+int setsockopt(struct bpf_sockopt *ctx)
+{
+	return on_setsockopt(ctx);
+}
+
 SEC("cgroup_skb/egress")
 int egress(struct __sk_buff *skb)
 {
@@ -52,6 +60,12 @@ SEC("cgroup_skb/ingress")
 int ingress(struct __sk_buff *skb)
 {
 	return on_ingress(skb);
+}
+
+SEC("cgroup/sysctl")
+int sysctl(struct bpf_sysctl *ctx)
+{
+	return on_sysctl(ctx);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -15,7 +15,7 @@
 #endif
 
 /* Raised whenever a struct below or the meaning of a pin changes. */
-#define CGNET_ABI_VERSION 1
+#define CGNET_ABI_VERSION 2
 
 /* Names of classes and sets have at most 32 characters; the rest pads to a multiple of four. */
 #define CGNET_NAME_SIZE 36
@@ -120,8 +120,9 @@ enum cgnet_protocol {
 
 /* Bits of cgnet_settings.flags. */
 enum cgnet_setting {
-	CGNET_INBOUND_DENY = 1, /* nobody outside the session connects in */
-	CGNET_UNIX_NONE = 2,	/* no Unix socket is reached but the names allowed */
+	CGNET_INBOUND_DENY = 1,	   /* nobody outside the session connects in */
+	CGNET_UNIX_NONE = 2,	   /* no Unix socket is reached but the names allowed */
+	CGNET_PRIVILEGES_KEEP = 4, /* settings of the host may be written by who owns them */
 };
 
 /* Value of settings, one for each slot: the class's options. */
@@ -153,6 +154,7 @@ enum cgnet_layer {
 	CGNET_LAYER_EGRESS = 3,
 	CGNET_LAYER_INGRESS = 4,
 	CGNET_LAYER_UNIX = 5,
+	CGNET_LAYER_SYSCTL = 6,
 	CGNET_LAYERS,
 };
 

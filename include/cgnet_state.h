@@ -42,11 +42,13 @@ enum cgnet_hook {
 	CGNET_HOOK_CONNECT6,
 	CGNET_HOOK_SENDMSG4,
 	CGNET_HOOK_SENDMSG6,
+	CGNET_HOOK_SETSOCKOPT,
 	CGNET_HOOK_CREATE,
 	CGNET_HOOK_EGRESS,
 	CGNET_HOOK_INGRESS,
 	CGNET_HOOK_CONNECT_UNIX,
 	CGNET_HOOK_SENDMSG_UNIX,
+	CGNET_HOOK_SYSCTL,
 	CGNET_HOOKS,
 };
 
@@ -64,6 +66,7 @@ static const struct {
 	[CGNET_HOOK_CONNECT6] = {"connect6", BPF_CGROUP_INET6_CONNECT, CGNET_LAYER_CONNECT},
 	[CGNET_HOOK_SENDMSG4] = {"sendmsg4", BPF_CGROUP_UDP4_SENDMSG, CGNET_LAYER_SENDMSG},
 	[CGNET_HOOK_SENDMSG6] = {"sendmsg6", BPF_CGROUP_UDP6_SENDMSG, CGNET_LAYER_SENDMSG},
+	[CGNET_HOOK_SETSOCKOPT] = {"setsockopt", BPF_CGROUP_SETSOCKOPT, CGNET_LAYER_SENDMSG},
 	[CGNET_HOOK_CREATE] = {"create", BPF_CGROUP_INET_SOCK_CREATE, CGNET_LAYER_CREATE},
 	[CGNET_HOOK_EGRESS] = {"egress", BPF_CGROUP_INET_EGRESS, CGNET_LAYER_EGRESS},
 	[CGNET_HOOK_INGRESS] = {"ingress", BPF_CGROUP_INET_INGRESS, CGNET_LAYER_INGRESS},
@@ -71,6 +74,7 @@ static const struct {
 				     CGNET_LAYER_UNIX},
 	[CGNET_HOOK_SENDMSG_UNIX] = {"sendmsg_unix", CGNET_BPF_CGROUP_UNIX_SENDMSG,
 				     CGNET_LAYER_UNIX},
+	[CGNET_HOOK_SYSCTL] = {"sysctl", BPF_CGROUP_SYSCTL, CGNET_LAYER_SYSCTL},
 };
 
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
@@ -96,7 +100,7 @@ struct cgnet_class_info {
 	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
-_Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
+_Static_assert(sizeof(struct cgnet_class_info) == 32 + 4 * (CGNET_HOOKS + 1) + 40, "no padding");
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {

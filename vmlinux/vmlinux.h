@@ -29,6 +29,13 @@ struct sock_cgroup_data {
 /* include/net/sock.h */
 struct sock {
 	struct sock_cgroup_data sk_cgrp_data;
+	struct sock_reuseport *sk_reuseport_cb;
+};
+
+/* include/net/sock_reuseport.h */
+struct sock_reuseport {
+	__u16 num_socks;
+	struct sock *socks[];
 };
 
 /* include/net/inet_sock.h, inet_connection_sock.h, include/linux/tcp.h */
@@ -48,6 +55,30 @@ struct tcp_sock {
 struct bpf_sock_addr_kern {
 	void *uaddr; /* struct sockaddr */
 	__u32 uaddrlen;
+};
+
+/* include/linux/user_namespace.h, net/net_namespace.h: whose settings a set of them are */
+struct ctl_table_set {
+	void *is_seen;
+};
+
+struct user_namespace {
+	struct ctl_table_set set;
+	__u32 level; /* 0 for the host's own */
+};
+
+struct net {
+	struct ctl_table_set sysctls;
+	struct user_namespace *user_ns;
+};
+
+/* include/linux/sysctl.h, filter.h: what a bpf_sysctl context stands for */
+struct ctl_table_header {
+	struct ctl_table_set *set;
+};
+
+struct bpf_sysctl_kern {
+	struct ctl_table_header *head;
 };
 
 #pragma clang attribute pop

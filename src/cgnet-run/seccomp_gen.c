@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/if_tun.h>
 #include <linux/net.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@
 
 #define ACTION(err) SCMP_ACT_ERRNO(err)
 #define LOW_WORD    UINT32_MAX
+#define TYPE_MASK   0xf /* of a socket, without its flags */
 
 /* The families that the BPF programs know, or that stay on this host. Ascending. */
 static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -104,6 +106,22 @@ static int refuse_families(scmp_filter_ctx ctx, int nr)
 	return ret ? ret : refuse_range(ctx, nr, EAFNOSUPPORT, first, UINT32_MAX);
 }
 
+/*
+ * Of another process, named by its number; its own has no other than 0 here. A limit on processor
+ * time ends a process, and nothing else of the kernel's, Landlock included, keeps a session from
+ * processes of its user.
+ */
+static int refuse_limits(scmp_filter_ctx ctx)
+{
+	struct scmp_arg_cmp set[] = {
+		SCMP_A0(SCMP_CMP_NE, 0),
+		SCMP_A2(SCMP_CMP_NE, 0),
+	};
+
+	return seccomp_rule_add_array(ctx, ACTION(EPERM), SCMP_SYS(prlimit64), ARRAY_SIZE(set),
+				      set);
+}
+
 /* For every session. */
 static int refuse_basics(scmp_filter_ctx ctx)
 {
@@ -115,6 +133,9 @@ static int refuse_basics(scmp_filter_ctx ctx)
 	int ret;
 
 	ret = refuse_families(ctx, SCMP_SYS(socket));
+	/* The older name of a packet socket, which the kernel takes in any family of IP. */
+	if (!ret)
+		ret = refuse_word(ctx, SCMP_SYS(socket), EAFNOSUPPORT, 1, TYPE_MASK, SOCK_PACKET);
 	if (!ret)
 		ret = refuse_families(ctx, SCMP_SYS(socketpair));
 	/* It makes sockets past this filter. Programs know kernels without it. */
@@ -132,6 +153,12 @@ static int refuse_basics(scmp_filter_ctx ctx)
 	if (!ret)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCLINUX);
 	/*
+	 * A lasting tun or tap device without an owner, or with this one, takes packets for the
+	 * host's network from whoever opens it, past every program.
+	 */
+	if (!ret)
+		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TUNSETIFF);
+	/*
 	 * A filter of its own on a port that it shares with a service would let a session choose,
 	 * by what is in a packet, who gets it: after the programs have looked up somebody else.
 	 */
@@ -141,6 +168,8 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_EBPF);
 	if (!ret)
 		ret = refuse_options_by_socketcall(ctx);
+	if (!ret)
+		ret = refuse_limits(ctx);
 	if (!ret)
 		ret = seccomp_rule_add_array(ctx, ACTION(ENOKEY), SCMP_SYS(request_key), 1,
 					     &upcall);

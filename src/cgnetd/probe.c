@@ -15,11 +15,15 @@ bool probe_set_retval(void)
 static enum bpf_prog_type program_type(enum cgnet_hook hook)
 {
 	switch (hook) {
+	case CGNET_HOOK_SETSOCKOPT:
+		return BPF_PROG_TYPE_CGROUP_SOCKOPT;
 	case CGNET_HOOK_CREATE:
 		return BPF_PROG_TYPE_CGROUP_SOCK;
 	case CGNET_HOOK_EGRESS:
 	case CGNET_HOOK_INGRESS:
 		return BPF_PROG_TYPE_CGROUP_SKB;
+	case CGNET_HOOK_SYSCTL:
+		return BPF_PROG_TYPE_CGROUP_SYSCTL;
 	default:
 		return BPF_PROG_TYPE_CGROUP_SOCK_ADDR;
 	}

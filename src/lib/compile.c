@@ -89,6 +89,8 @@ static void fill_settings(const struct class *c, struct compiled_class *out)
 		out->settings.flags |= CGNET_INBOUND_DENY;
 	if (c->unix_none)
 		out->settings.flags |= CGNET_UNIX_NONE;
+	if (c->keep_privileges)
+		out->settings.flags |= CGNET_PRIVILEGES_KEEP;
 	out->keep_privileges = c->keep_privileges;
 }
 

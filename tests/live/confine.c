@@ -12,6 +12,8 @@
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -21,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -274,6 +277,24 @@ static int try_pidfd_signal(char **arg)
 	return syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0) < 0 ? -errno : 0;
 }
 
+/* The limit that it has already: the first call only reads, and works. */
+static int try_prlimit(char **arg)
+{
+	pid_t pid = (pid_t)number(arg[0]);
+	struct rlimit limit;
+
+	if (prlimit(pid, RLIMIT_CPU, NULL, &limit) < 0)
+		return -errno;
+	return prlimit(pid, RLIMIT_CPU, &limit, NULL) < 0 ? -errno : 0;
+}
+
+static int try_read_limit(char **arg)
+{
+	struct rlimit limit;
+
+	return prlimit((pid_t)number(arg[0]), RLIMIT_CPU, NULL, &limit) < 0 ? -errno : 0;
+}
+
 static int try_setns(char **arg)
 {
 	_cleanup_close_ int fd = open(arg[0], O_RDONLY | O_CLOEXEC);
@@ -295,6 +316,34 @@ static int try_setns_pidfd(char **arg)
 static int try_open(char **arg)
 {
 	return close_new(open(arg[0], (int)number(arg[1]) | O_CLOEXEC | O_NOCTTY));
+}
+
+/* Sends a frame into the host's network, through a device that is there already. */
+static int try_tap(char **arg)
+{
+	_cleanup_close_ int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+	const unsigned char frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, [13] = 1};
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", arg[0]);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &ifr) < 0)
+		return -errno;
+	return write(fd, frame, sizeof(frame)) < 0 ? -errno : 0;
+}
+
+/* Writes to a file what it holds already. */
+static int try_rewrite(char **arg)
+{
+	_cleanup_close_ int fd = open(arg[0], O_RDWR | O_CLOEXEC);
+	char text[512];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text));
+	if (n < 0)
+		return -errno;
+	return pwrite(fd, text, (size_t)n, 0) < 0 ? -errno : 0;
 }
 
 static int try_handle(char **arg)
@@ -380,9 +429,13 @@ static const struct {
 	{"getfd", 2, try_getfd},
 	{"kill", 2, try_kill},
 	{"pidfd-signal", 1, try_pidfd_signal},
+	{"prlimit", 1, try_prlimit},
+	{"read-limit", 1, try_read_limit},
 	{"setns", 1, try_setns},
 	{"setns-pidfd", 1, try_setns_pidfd},
 	{"open", 2, try_open},
+	{"tap", 1, try_tap},
+	{"rewrite", 1, try_rewrite},
 	{"handle", 1, try_handle},
 	{"clone-into", 1, try_clone_into},
 	{"mknod", 1, try_mknod},

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The service: who gets into which class, what a hostile user can do to it, and that nothing opens
-# or is left behind whatever becomes of it.
+# or is left behind whatever becomes of it. CMD is often a shell whose variables are its own, and the
+# cases are called by way of a variable:
+# shellcheck disable=SC2016,SC2317
 
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +13,7 @@ lab_enter "$@"
 # shellcheck source-path=SCRIPTDIR source=service.sh
 . "$live_dir/service.sh"
 
-place='sed -n s,^0::.*/\([^/]*/[^/]*\)$,\1,p /proc/self/cgroup'
+place=(sed -n 's,^0::.*/\([^/]*/[^/]*\)$,\1,p' /proc/self/cgroup)
 
 policy=$(policy_file grants <<'END'
 default_class = "restricted"
@@ -93,14 +95,14 @@ serve_ensure() {
 grants() {
     local n
 
-    attempt "no grant: the default class" 0 restricted/ user_run 4000 -- $place
-    attempt "a grant" 0 lan/ user_run 4001 -- $place
-    attempt "a group's grant, as the primary group" 0 lan/ user_run 4100 -- $place
-    attempt "a group's grant" 0 lan/ user_run 4003:4100,4101 -- $place
-    attempt "a granted class by name" 0 lan/ user_run 4001 --class lan -- $place
-    attempt "the default class by name" 0 restricted/ user_run 4001 --class restricted -- $place
-    attempt "a name for the session" 0 lan/mine user_run 4001 --name mine -- $place
-    attempt "a grant of a missing class: the default class" 0 restricted/ user_run 4002 -- $place
+    attempt "no grant: the default class" 0 restricted/ user_run 4000 -- "${place[@]}"
+    attempt "a grant" 0 lan/ user_run 4001 -- "${place[@]}"
+    attempt "a group's grant, as the primary group" 0 lan/ user_run 4100 -- "${place[@]}"
+    attempt "a group's grant" 0 lan/ user_run 4003:4100,4101 -- "${place[@]}"
+    attempt "a granted class by name" 0 lan/ user_run 4001 --class lan -- "${place[@]}"
+    attempt "the default class by name" 0 restricted/ user_run 4001 --class restricted -- "${place[@]}"
+    attempt "a name for the session" 0 lan/mine user_run 4001 --name mine -- "${place[@]}"
+    attempt "a grant of a missing class: the default class" 0 restricted/ user_run 4002 -- "${place[@]}"
     attempt "a grant of a missing class: a warning" 0 "warning: the class granted to uid 4002, gone" \
         user_run 4002 -- true
     n=$(logged "uid 4002")
@@ -114,7 +116,7 @@ grants() {
     attempt "another instance's cgroup" 125 "what is loaded uses" \
         as 4000 "$dir/cgnet-run" "${instance[@]}" --cgroup elsewhere -- touch "$dir/open/ran"
     is "refused: CMD did not run" "$([ -e "$dir/open/ran" ] && echo ran)" ""
-    attempt "root goes its own way" 0 lan/ cgnet_run --class lan -- $place
+    attempt "root goes its own way" 0 lan/ cgnet_run --class lan -- "${place[@]}"
     attempt "a status" 7 "" user_run 4000 -- sh -c 'exit 7'
     attempt "a signal" 143 "" user_run 4000 -- sh -c 'kill $$'
     attempt "not found" 127 "No such file" user_run 4000 -- /nonexistent
@@ -131,12 +133,12 @@ grants() {
     nothing_left "grants"
 }
 
-# start_session UID NAME: one that lives until it is killed; its end of the pipe is session_pid's.
+# start_session UID NAME: one that lives until session_pid, its cgnet-run, is ended.
 start_session() {
-    user_run "$1" --name "$2" -- sleep 300 2>>"$dir/sessions.err" &
+    setpriv --reuid "$1" --regid "$1" --clear-groups -- "$dir/cgnet-run" "${instance[@]}" \
+        --name "$2" -- sleep 300 &
     session_pid=$!
-    wait_for pgrep -g 0 -x sleep -P "$session_pid" ||
-        wait_for test -s "$cgroup/restricted/$2/cgroup.procs"
+    wait_for grep -q . "$cgroup/restricted/$2/cgroup.procs"
 }
 
 # --- a verdict inside --------------------------------------------------------------------------------
@@ -251,7 +253,7 @@ messages() {
 crowd() {
     local jobs=() i n
 
-    n=$(ls "/proc/$serve_pid/fd" | wc -l)
+    n=$(descriptors)
     for i in 1 2; do
         rm -f "$dir/ready$i"
     done
@@ -259,33 +261,37 @@ crowd() {
     jobs+=($!)
     wait_for test -e "$dir/ready1"
     hostile_is_held "1,990 silent connections: others are answered" 4000 latency 100
-    attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- $place
-    is "no more than its share is held" $(($(ls "/proc/$serve_pid/fd" | wc -l) < n + 2 * 140)) 1
+    attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- "${place[@]}"
+    is "no more than its share is held" $(($(descriptors) < n + 2 * 140)) 1
     hostile 4006 talkative "$dir/ready2" 3 >/dev/null 2>&1 &
     jobs+=($!)
     wait_for test -e "$dir/ready2"
     hostile_is_held "a flood of requests: others are answered" 4000 latency 100
-    attempt "a flood of requests: a session" 0 restricted/ user_run 4000 -- $place
+    attempt "a flood of requests: a session" 0 restricted/ user_run 4000 -- "${place[@]}"
     kill "${jobs[@]}" 2>/dev/null
     wait "${jobs[@]}" 2>/dev/null
     wait_for few_descriptors $((n + 4))
     is "descriptors are given back" $? 0
 }
 
+descriptors() {
+    find "/proc/$serve_pid/fd" -mindepth 1 | wc -l
+}
+
 few_descriptors() {
-    [ "$(ls "/proc/$serve_pid/fd" | wc -l)" -le "$1" ]
+    [ "$(descriptors)" -le "$1" ]
 }
 
 # --- many sessions -----------------------------------------------------------------------------------
 many() {
-    local jobs=() i rss descriptors wrong
+    local jobs=() i rss open wrong
 
     rss=$(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status")
-    descriptors=$(ls "/proc/$serve_pid/fd" | wc -l)
+    open=$(descriptors)
     for i in {1..10}; do
         (
             who=400$((i % 2))
-            for _ in {1..20}; do user_run "$who" -- $place || echo "status $?"; done
+            for _ in {1..20}; do user_run "$who" -- "${place[@]}" || echo "status $?"; done
         ) >"$dir/many.$i" 2>&1 &
         jobs+=($!)
     done
@@ -297,7 +303,7 @@ many() {
     is "200 sessions by 10 clients: each in its class" "$wrong" ""
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
-    is "200 sessions: no descriptor is left" "$(ls "/proc/$serve_pid/fd" | wc -l)" "$descriptors"
+    is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }
@@ -317,7 +323,7 @@ life() {
     serve_start "$policy"
     ask in tcp "$neighbour4" 80
     is "after a restart it is, too" "$word" EPERM
-    attempt "after a restart users are let in" 0 lan/ user_run 4001 -- $place
+    attempt "after a restart users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     is "the session lives" "$(sessions | grep -c survivor)" 1
     kill "$session_pid"
     wait "$session_pid" 2>/dev/null
@@ -367,7 +373,7 @@ changes() {
     kill -HUP "$serve_pid"
     wait_for test "$(logged "default is allow or deny")" -ge 2
     explain_is allow "after a broken file"
-    attempt "users are still let in" 0 lan/ user_run 4001 -- $place
+    attempt "users are still let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # A class that goes has no sessions, or is kept.
     sed '/^class lan/,/^}/d' "$policy" >"$dir/followed.conf"
     agent_start in user_run 4001 -- "$dir/probe" --serve
@@ -378,10 +384,33 @@ changes() {
     nothing_left "a class with sessions"
     attempt "load without a class" 0 "1 dropped" \
         "$build/cgnetd" load "${instance[@]}" "$dir/followed.conf"
-    attempt "what was granted is gone: the default class" 0 restricted/ user_run 4001 -- $place
+    attempt "what was granted is gone: the default class" 0 restricted/ user_run 4001 -- "${place[@]}"
     attempt "back again" 0 "1 added" "$build/cgnetd" load "${instance[@]}" "$policy"
     attempt "another instance's load does not come here" 1 "" "$build/cgnetd" load \
         --bpffs "$dir/bpf/third" --cgroup "$CGNET_LAB-lab/third" --run-dir "$dir/run/cgnet" /nonexistent
+}
+
+# A connection that a new policy denies ends at once; others go on, and so does what the session
+# accepted, though it is from there.
+flows() {
+    local denied=45.99.0.1 allowed=45.98.0.1 host=45.33.7.2 world session
+
+    install -m 0644 "$live_dir/flows.py" "$dir"
+    in_world "$python" "$dir/flows.py" world "$denied" "$allowed" "$host" >"$dir/flows.world" 2>&1 &
+    world=$!
+    wait_for grep -q ready "$dir/flows.world"
+    user_run 4000 -- "$python" "$dir/flows.py" session "$denied" "$allowed" "$host" >"$dir/flows" 2>&1 &
+    session=$!
+    wait_for grep -q ready "$dir/flows"
+    sed 's/deny = { "@local" }/deny = { "@local", "45.99.0.0\/16" }/' "$policy" | policy_file flowing >/dev/null
+    attempt "a policy that denies a flow" 0 "reset 1 connection" \
+        "$build/cgnetd" load "${instance[@]}" "$dir/flowing.conf"
+    wait "$session"
+    is "the flow is reset, others go on" "$(tail -n 1 "$dir/flows")" "reset True True"
+    kill "$world"
+    wait "$world" 2>/dev/null
+    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    nothing_left "flows"
 }
 
 explain_says() {
@@ -394,11 +423,12 @@ explain_is() { # VERDICT WHEN
 
 # --- what the manager is told ------------------------------------------------------------------------
 notices() {
-    local name
+    local name manager
 
     serve_stop
     for name in "$dir/notify" "@$CGNET_LAB"; do
         python3 "$live_dir/notified.py" "$name" >"$dir/notices" &
+        manager=$!
         wait_for grep -q ready "$dir/notices"
         serve_start "$policy" NOTIFY_SOCKET="$name" WATCHDOG_USEC=200000
         wait_for grep -q WATCHDOG=1 "$dir/notices"
@@ -408,8 +438,8 @@ notices() {
         sleep 0.2
         serve_end TERM
         wait_for grep -q STOPPING=1 "$dir/notices"
-        kill $!
-        wait $! 2>/dev/null
+        kill "$manager"
+        wait "$manager" 2>/dev/null
         is "what the manager is told at $name" \
             "$(sed 's/MONOTONIC_USEC=[0-9][0-9]*/MONOTONIC_USEC=N/' "$dir/notices" | grep -v WATCHDOG | paste -sd,)" \
             "ready,READY=1,RELOADING=1 MONOTONIC_USEC=N,READY=1,STOPPING=1"
@@ -421,7 +451,7 @@ notices() {
 # --- versions ----------------------------------------------------------------------------------------
 # What other versions of cgnetd pinned, as far as their records tell.
 versions() {
-    local abi build old new out
+    local abi ours old new out
 
     if ! command -v bpftool >/dev/null; then
         skip "versions" "no bpftool"
@@ -447,15 +477,15 @@ versions() {
     serve_start "$policy"
     is "an earlier version's pins are taken over" "$(logged "2 changed")" 1
     is "and have this version" "$(python3 "$live_dir/record.py" "$bpffs/_info" abi)" "$abi"
-    attempt "users are let in" 0 lan/ user_run 4001 -- $place
+    attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # The same version with other programs.
-    build=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
+    ours=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
     new=$(readlink_programs lan)
     python3 "$live_dir/record.py" "$bpffs/lan/class" programs 12345
     serve_stop
     serve_start "$policy"
     is "a class with other programs gets these" "$(logged "1 changed, 1 unchanged")" 1
-    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$build"
+    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$ours"
     is "they are attached" "$([ "$(readlink_programs lan)" != "$new" ] && echo others)" others
     is "those of the other class are not touched" \
         "$(python3 "$live_dir/record.py" "$bpffs/restricted/class" programs)" "$old"
@@ -502,7 +532,7 @@ default_class = "restricted"
 class restricted {
     default = allow
     deny = { "@local" }
-    allow = { $([ $i = a ] && echo '"10.1.0.1"' || echo '"10.2.0.1"') }
+    allow = { $([ "$i" = a ] && echo '"10.1.0.1"' || echo '"10.2.0.1"') }
     loopback = deny
 }
 END
@@ -524,7 +554,7 @@ END
         3)
             kill -HUP "$serve_pid"
             sleep 0.0$((RANDOM % 10))
-            serve_end $([ $((i % 8)) = 3 ] && echo KILL || echo TERM)
+            serve_end "$([ $((i % 8)) = 3 ] && echo KILL || echo TERM)"
             serve_start "$dir/hammer.conf"
             ;;
         esac
@@ -539,7 +569,7 @@ install -m 0644 "$live_dir/control.py" "$dir"
 python=$(PATH=/usr/bin:/bin:/usr/local/bin command -v python3) || lab_broken "no python3 for everybody"
 if [ $# = 0 ]; then
     set -- without_a_service grants verdicts second_way another_instance messages crowd many life \
-        privileges changes notices versions no_gap
+        privileges changes flows notices versions no_gap
 fi
 for part; do
     [ "$part" = without_a_service ] || serve_ensure

@@ -367,7 +367,8 @@ static void settings(void)
 		{"inbound = deny", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY}, false},
 		{"unix = none", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_UNIX_NONE}, false},
 		{"unix = none\ninbound = deny\nprivileges = keep",
-		 {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY | CGNET_UNIX_NONE},
+		 {CGNET_LOOPBACK_SESSION, USUAL,
+		  CGNET_INBOUND_DENY | CGNET_UNIX_NONE | CGNET_PRIVILEGES_KEEP},
 		 true},
 	};
 
