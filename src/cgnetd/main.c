@@ -76,6 +76,7 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
+			  "  doctor               say what this kernel and host can enforce\n"
 			  "\n"
 			  "Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
