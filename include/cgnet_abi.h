@@ -15,7 +15,7 @@
 #endif
 
 /* Raised whenever a struct below or the meaning of a pin changes. */
-#define CGNET_ABI_VERSION 1
+#define CGNET_ABI_VERSION 2
 
 /* Names of classes and sets have at most 32 characters; the rest pads to a multiple of four. */
 #define CGNET_NAME_SIZE 36

@@ -69,6 +69,13 @@ static const struct {
 				     CGNET_LAYER_UNIX},
 };
 
+/* Index in cgnet_class_info.limits. */
+enum cgnet_limit {
+	CGNET_LIMIT_PIDS,   /* tasks */
+	CGNET_LIMIT_MEMORY, /* bytes */
+	CGNET_LIMITS,
+};
+
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
 struct cgnet_info {
 	__u32 abi; /* CGNET_ABI_VERSION of the cgnetd that pinned all this */
@@ -88,8 +95,9 @@ struct cgnet_class_info {
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
 	__u32 pad;
-	__u64 cgroup_id; /* st_ino of the class's directory */
-	__u8 digest[32]; /* SHA-256 of the compiled class */
+	__u64 cgroup_id;	    /* st_ino of the class's directory */
+	__u64 limits[CGNET_LIMITS]; /* of all its sessions together; 0 for none */
+	__u8 digest[32];	    /* SHA-256 of the compiled class */
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");

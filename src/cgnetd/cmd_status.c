@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "cgroup.h"
 #include "cmd.h"
 #include "report.h"
 #include "status.h"
+
+static void show_limits(const struct class_status *c)
+{
+	char wanted[LIMIT_STR_SIZE], in_force[LIMIT_STR_SIZE];
+
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		const struct class_limit *l = &c->limits[i];
+
+		if (!l->wanted)
+			continue;
+		printf("  limit     %s %s, %llu%s in use\n", cgroup_limit_name(i),
+		       limit_format(i, l->wanted, wanted),
+		       (unsigned long long)(i == CGNET_LIMIT_MEMORY ? l->usage >> 10 : l->usage),
+		       i == CGNET_LIMIT_MEMORY ? "K" : "");
+		if (l->lost)
+			printf("  warning   %s is %s in the cgroup; load sets it again\n",
+			       cgroup_limit_name(i), limit_format(i, l->in_force, in_force));
+	}
+}
 
 static void show_class(const struct class_status *c, const char *default_class)
 {
@@ -27,6 +47,7 @@ static void show_class(const struct class_status *c, const char *default_class)
 		       c->off[i].text, c->off[i].text[0] ? ")" : "");
 	printf("\n  verdicts  %llu allowed, %llu denied\n", (unsigned long long)allowed,
 	       (unsigned long long)denied);
+	show_limits(c);
 	printf("  sessions  %zu%s%s\n", c->sessions.n, c->sessions.n ? ": " : "",
 	       sessions_format(&c->sessions, names, sizeof(names)));
 }

@@ -90,6 +90,7 @@ static void fill_settings(const struct class *c, struct compiled_class *out)
 	if (c->unix_none)
 		out->settings.flags |= CGNET_UNIX_NONE;
 	out->keep_privileges = c->keep_privileges;
+	memcpy(out->limits, c->limits, sizeof(out->limits));
 }
 
 static int compile_class(const struct policy *p, const struct class *c, const struct facts *facts,
