@@ -13,6 +13,10 @@ DATADIR	?= $(PREFIX)/share/cgnet
 MANDIR	?= $(PREFIX)/share/man
 BASHDIR	?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
+UNITDIR	?= $(PREFIX)/lib/systemd/system
+INITDIR	?= $(patsubst /usr/etc,/etc,$(PREFIX)/etc)/init.d
+# What the units and the init script load.
+POLICY	?= /etc/cgnet.conf
 
 VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
@@ -196,16 +200,24 @@ pages := $(patsubst src/man/%.scd,$(BUILD)/man/%,$(wildcard src/man/*.scd))
 man: $(pages)
 
 # Made anew each time: what stands in them depends on PREFIX and the like.
+fill = sed 's|@VERSION@|$(VERSION)|; s|@DATADIR@|$(DATADIR)|; s|@SBINDIR@|$(SBINDIR)|; s|@POLICY@|$(POLICY)|'
+
+$(BUILD)/service/%: src/service/% FORCE
+	$(call say,GEN )
+	@mkdir -p $(@D)
+	$(Q)$(fill) $< > $@.tmp && mv $@.tmp $@
+
 $(BUILD)/man/%: src/man/%.scd FORCE
 	@command -v scdoc >/dev/null || { echo 'missing: scdoc (sudo ci/deps installs all)' >&2; exit 1; }
 	$(call say,MAN )
 	@mkdir -p $(@D)
-	$(Q)sed 's|@VERSION@|$(VERSION)|; s|@DATADIR@|$(DATADIR)|' $< | scdoc > $@.tmp && mv $@.tmp $@
+	$(Q)$(fill) $< | scdoc > $@.tmp && mv $@.tmp $@
 
 installed = $(SBINDIR)/cgnetd $(BINDIR)/cgnet-run $(MANDIR)/man8/cgnetd.8 $(MANDIR)/man1/cgnet-run.1 \
-	$(MANDIR)/man5/cgnet.conf.5 $(BASHDIR)/cgnetd $(BASHDIR)/cgnet-run $(ZSHDIR)/_cgnet
+	$(MANDIR)/man5/cgnet.conf.5 $(BASHDIR)/cgnetd $(BASHDIR)/cgnet-run $(ZSHDIR)/_cgnet \
+	$(UNITDIR)/cgnetd.service $(UNITDIR)/cgnet-classes.service $(INITDIR)/cgnetd
 
-install: all man
+install: all man $(addprefix $(BUILD)/service/,cgnetd.service cgnet-classes.service cgnetd.openrc)
 	install -D -m 0755 $(BUILD)/cgnetd $(DESTDIR)$(SBINDIR)/cgnetd
 	install -D -m 0755 $(BUILD)/cgnet-run $(DESTDIR)$(BINDIR)/cgnet-run
 	install -D -m 0644 $(BUILD)/man/cgnetd.8 $(DESTDIR)$(MANDIR)/man8/cgnetd.8
@@ -214,6 +226,9 @@ install: all man
 	install -D -m 0644 src/completion/cgnet.bash $(DESTDIR)$(BASHDIR)/cgnetd
 	ln -sf cgnetd $(DESTDIR)$(BASHDIR)/cgnet-run
 	install -D -m 0644 src/completion/_cgnet $(DESTDIR)$(ZSHDIR)/_cgnet
+	install -D -m 0644 $(BUILD)/service/cgnetd.service $(DESTDIR)$(UNITDIR)/cgnetd.service
+	install -D -m 0644 $(BUILD)/service/cgnet-classes.service $(DESTDIR)$(UNITDIR)/cgnet-classes.service
+	install -D -m 0755 $(BUILD)/service/cgnetd.openrc $(DESTDIR)$(INITDIR)/cgnetd
 	install -d $(DESTDIR)$(DATADIR)/policies
 	install -m 0644 policies/*.conf $(DESTDIR)$(DATADIR)/policies/
 
