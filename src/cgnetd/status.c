@@ -9,7 +9,7 @@
 
 #include "bpffs.h"
 #include "cgroup.h"
-#include "limits.h"
+#include "class_limits.h"
 #include "live_class.h"
 #include "programs.h"
 #include "shared.h"
@@ -88,7 +88,7 @@ static void check_limits(struct class_status *c)
 		l->wanted = c->info.limits[i];
 		if (l->wanted)
 			l->lost = cgroup_limit_get(c->cgroup, i, &l->in_force, &l->usage) ||
-				  !limits_equal(i, l->in_force, l->wanted);
+				  !class_limits_equal(i, l->in_force, l->wanted);
 	}
 }
 

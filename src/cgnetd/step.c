@@ -126,10 +126,11 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 	if (!err)
 		err = cgroup_make(s->cgroup, &s->made_cgroup, why);
 	if (!err)
-		err = limits_prepare(s->cgroup, s->compiled->limits, why);
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
 	/* No session is in the way; one limit too low for a process is found by the self-test. */
 	if (!err && s->action == STEP_ADD)
-		err = limits_set(&s->limits, s->cgroup, s->compiled->limits, s->info.limits, why);
+		err = class_limits_set(&s->limits, s->cgroup, s->compiled->limits, s->info.limits,
+				       why);
 	if (!err)
 		err = live_class_build(&s->live, &plan, &s->maps, why);
 	if (!err)
@@ -167,7 +168,7 @@ int step_prepare(struct step *s, const struct generation *g, int core_btf, struc
 	int err = 0;
 
 	if (s->action == STEP_KEEP || s->action == STEP_CHANGE)
-		err = limits_prepare(s->cgroup, s->compiled->limits, why);
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
 	if (err)
 		return name_class(s, err, why);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE)
@@ -220,7 +221,8 @@ int step_limit(struct step *s, struct why *why)
 	if (s->action == STEP_DROP)
 		return 0;
 	return name_class(
-		s, limits_set(&s->limits, s->cgroup, s->info.limits, s->old_info.limits, why), why);
+		s, class_limits_set(&s->limits, s->cgroup, s->info.limits, s->old_info.limits, why),
+		why);
 }
 
 /*
@@ -229,7 +231,7 @@ int step_limit(struct step *s, struct why *why)
  */
 void step_undo(struct step *s, const struct generation *g)
 {
-	limits_restore(&s->limits, s->cgroup);
+	class_limits_restore(&s->limits, s->cgroup);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE) {
 		bpffs_remove_tree(s->temp);
 		if (s->committed && s->action == STEP_ADD)

@@ -3,7 +3,7 @@
 #ifndef CGNETD_STEP_H
 #define CGNETD_STEP_H
 
-#include "limits.h"
+#include "class_limits.h"
 #include "live_class.h"
 
 enum step_action {
@@ -25,7 +25,7 @@ struct step {
 	struct live_class live;
 	struct policy_maps maps, old_maps;
 	struct cgnet_class_info info, old_info;
-	struct limits limits;
+	struct class_limits limits;
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "limits.h"
+#include "class_limits.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int name_limit(enum cgnet_limit limit, int err, struct why *why)
 	return why_set(why, err, "%s: %.400s", cgroup_limit_name(limit), inner.text);
 }
 
-int limits_prepare(const char *cgroup, const __u64 limits[CGNET_LIMITS], struct why *why)
+int class_limits_prepare(const char *cgroup, const __u64 limits[CGNET_LIMITS], struct why *why)
 {
 	int err = 0;
 
@@ -27,14 +27,14 @@ int limits_prepare(const char *cgroup, const __u64 limits[CGNET_LIMITS], struct 
 	return err;
 }
 
-bool limits_equal(enum cgnet_limit limit, __u64 in_force, __u64 wanted)
+bool class_limits_equal(enum cgnet_limit limit, __u64 in_force, __u64 wanted)
 {
 	if (limit == CGNET_LIMIT_MEMORY)
 		wanted -= wanted % (__u64)sysconf(_SC_PAGESIZE);
 	return in_force == wanted;
 }
 
-static int set_one(struct limits *l, enum cgnet_limit i, const char *cgroup, __u64 wanted,
+static int set_one(struct class_limits *l, enum cgnet_limit i, const char *cgroup, __u64 wanted,
 		   struct why *why)
 {
 	uint64_t old;
@@ -45,7 +45,7 @@ static int set_one(struct limits *l, enum cgnet_limit i, const char *cgroup, __u
 		return 0;
 	if (err)
 		return why_set(why, err, "cannot read it in %s: %s", cgroup, strerror(-err));
-	if (limits_equal(i, old, wanted))
+	if (class_limits_equal(i, old, wanted))
 		return 0;
 	err = cgroup_limit_set(cgroup, i, wanted, why);
 	if (!err && !l->changed[i]) {
@@ -55,8 +55,8 @@ static int set_one(struct limits *l, enum cgnet_limit i, const char *cgroup, __u
 	return err;
 }
 
-int limits_set(struct limits *l, const char *cgroup, const __u64 wanted[CGNET_LIMITS],
-	       const __u64 before[CGNET_LIMITS], struct why *why)
+int class_limits_set(struct class_limits *l, const char *cgroup, const __u64 wanted[CGNET_LIMITS],
+		     const __u64 before[CGNET_LIMITS], struct why *why)
 {
 	int err = 0;
 
@@ -66,7 +66,7 @@ int limits_set(struct limits *l, const char *cgroup, const __u64 wanted[CGNET_LI
 	return err;
 }
 
-void limits_restore(struct limits *l, const char *cgroup)
+void class_limits_restore(struct class_limits *l, const char *cgroup)
 {
 	for (int i = 0; i < CGNET_LIMITS; i++) {
 		if (l->changed[i])
