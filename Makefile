@@ -20,11 +20,11 @@ POLICY	?= /etc/cgnet.conf
 
 VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
-LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd
-LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev
-# Used by what runs in the build only.
+LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd libevent_core libcap-ng libseccomp
+LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev libevent-dev \
+	   libcap-ng-dev libseccomp-dev
+# What the generator of cgnet-run's filters needs.
 GENLIBS	:= libseccomp
-GENDEB	:= libseccomp-dev
 
 # SAN=1 builds everything with ASan and UBSan, in a directory of its own.
 ifdef SAN
@@ -87,8 +87,8 @@ help:
 $(BUILD)/deps.ok: Makefile
 	@missing=; \
 	for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
-	set -- $(LIBDEB) $(GENDEB); \
-	for l in $(LIBS) $(GENLIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
+	set -- $(LIBDEB); \
+	for l in $(LIBS); do $(PKG_CONFIG) --exists $$l 2>/dev/null || missing="$$missing $$1"; shift; done; \
 	if [ -n "$$missing" ]; then echo "missing:$$missing (sudo ci/deps installs all)" >&2; exit 1; fi
 	@mkdir -p $(@D) && touch $@
 

@@ -9,12 +9,14 @@
 #include <sys/syscall.h>
 
 #include "clone.h"
+#include "service.h"
 
 struct start {
 	const struct opts *o;
 	const struct confine *confine;
 	const struct signals *signals;
 	pid_t parent;
+	bool by_service; /* the child is not in its session yet */
 };
 
 /* The child's last words. */
@@ -65,6 +67,9 @@ __attribute__((noreturn)) static void run_cmd(void *arg)
 	int err;
 
 	die_with_parent(start->parent);
+	err = start->by_service ? service_enter(start->o, &why) : 0;
+	if (err < 0)
+		fail(EXIT_REFUSED, "cgnet-run: %s\n", why.text);
 	close_others(start->o);
 	err = confine_self(start->confine, &why);
 	if (err < 0)
@@ -112,4 +117,19 @@ pid_t launch(const struct session *s, const struct opts *o, const struct confine
 			why_set(why, pid, "cannot start in %s: %s", s->dir, strerror(-pid));
 		return pid;
 	}
+}
+
+pid_t launch_by_service(const struct opts *o, const struct confine *confine,
+			const struct signals *signals, struct why *why)
+{
+	struct start start = {
+		.o = o,
+		.confine = confine,
+		.signals = signals,
+		.parent = getpid(),
+		.by_service = true,
+	};
+	pid_t pid = clone_into_cgroup(-1, run_cmd, &start);
+
+	return pid < 0 ? why_set(why, pid, "clone3: %s", strerror(-pid)) : pid;
 }

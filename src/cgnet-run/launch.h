@@ -25,4 +25,11 @@ enum {
 pid_t launch(const struct session *s, const struct opts *o, const struct confine *confine,
 	     const struct signals *signals, struct why *why);
 
+/*
+ * The same without a session of the caller's: the child has the service let it in, see service.h.
+ * -errno with a reason if it cannot be started at all.
+ */
+pid_t launch_by_service(const struct opts *o, const struct confine *confine,
+			const struct signals *signals, struct why *why);
+
 #endif

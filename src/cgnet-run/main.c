@@ -10,6 +10,7 @@
 #include "confine.h"
 #include "launch.h"
 #include "opts.h"
+#include "procfs.h"
 #include "session.h"
 #include "signals.h"
 
@@ -36,9 +37,10 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 			const struct confine *confine, const struct signals *signals,
 			struct why *why)
 {
+	const struct session_class home = {c->cgroup, c->dir};
 	pid_t pid;
 
-	pid = session_open(s, c, o->name, why);
+	pid = session_open(s, &home, o->name, why);
 	if (pid < 0)
 		return pid;
 	pid = launch(s, o, confine, signals, why);
@@ -63,27 +65,32 @@ static pid_t start(struct session *s, const struct opts *o, const struct signals
 	return pid;
 }
 
-/* All up to where CMD runs. Returns its pid, or -errno with a reason. */
-static pid_t enter(struct session *s, struct class *c, const struct opts *o, struct why *why)
+/* As root: a session of our own making. Returns the pid of CMD, or -errno with a reason. */
+static pid_t enter(struct session *s, struct class *c, const struct opts *o,
+		   const struct signals *signals, struct why *why)
 {
 	struct instance instance = INSTANCE_INIT;
-	struct signals signals;
-	pid_t pid;
+	pid_t pid = instance_open(&instance, o->bpffs, o->cgroup, why);
 
-	pid = fill_std_fds(why);
-	if (!pid && geteuid() != 0)
-		pid = why_set(why, -EPERM, "has to be started by root");
-	if (!pid && o->name)
-		pid = session_check_name(o->name, why);
-	if (!pid)
-		pid = instance_open(&instance, o->bpffs, o->cgroup, why);
 	if (!pid)
 		pid = class_find(c, &instance, o->class, why);
 	if (!pid)
-		pid = signals_hold(&signals, why);
-	if (!pid)
-		pid = start(s, o, &signals, c, why);
+		pid = start(s, o, signals, c, why);
 	instance_close(&instance);
+	return pid;
+}
+
+/* As anybody else: the service makes the session, and removes it when it is over. */
+static pid_t enter_by_service(struct session *s, const struct opts *o,
+			      const struct signals *signals, struct why *why)
+{
+	struct confine confine;
+	pid_t pid = confine_prepare(&confine, false, why);
+
+	if (!pid)
+		pid = launch_by_service(o, &confine, signals, why);
+	if (pid > 0 && proc_cgroup(pid, s->cgroup, sizeof(s->cgroup)))
+		s->cgroup[0] = '\0';
 	return pid;
 }
 
@@ -93,23 +100,40 @@ static void close_all(void)
 	syscall(SYS_close_range, 0, UINT_MAX, 0);
 }
 
+/* What both ways have to do first. */
+static int prepare(const struct opts *o, struct signals *signals, struct why *why)
+{
+	int err = fill_std_fds(why);
+
+	if (!err && o->name)
+		err = session_check_name(o->name, why);
+	return err ? err : signals_hold(signals, why);
+}
+
 static int run(const struct opts *o)
 {
 	struct session session = SESSION_INIT;
+	bool root = geteuid() == 0;
+	struct signals signals;
 	struct class class;
 	struct why why;
 	int status;
 	pid_t pid;
 
-	pid = enter(&session, &class, o, &why);
+	pid = prepare(o, &signals, &why);
+	if (!pid)
+		pid = root ? enter(&session, &class, o, &signals, &why)
+			   : enter_by_service(&session, o, &signals, &why);
 	if (pid < 0) {
 		fprintf(stderr, "cgnet-run: %s\n", why.text);
 		return EXIT_REFUSED;
 	}
 	close_all();
 	status = supervise(pid, session.cgroup);
-	session_remove(&session);
-	session_sweep(&class);
+	if (root) {
+		session_remove(&session);
+		session_sweep(class.dir);
+	}
 	return status;
 }
 

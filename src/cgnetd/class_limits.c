@@ -66,6 +66,17 @@ int class_limits_set(struct class_limits *l, const char *cgroup, const __u64 wan
 	return err;
 }
 
+int class_limits_room(const char *cgroup, struct why *why)
+{
+	uint64_t max, usage;
+
+	/* No controller, no limit. */
+	if (cgroup_limit_get(cgroup, CGNET_LIMIT_PIDS, &max, &usage) || !max || usage < max)
+		return 0;
+	return why_set(why, -EBUSY, "no more processes (pids_max of the class is %llu)",
+		       (unsigned long long)max);
+}
+
 void class_limits_restore(struct class_limits *l, const char *cgroup)
 {
 	for (int i = 0; i < CGNET_LIMITS; i++) {

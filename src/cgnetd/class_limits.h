@@ -28,6 +28,12 @@ int class_limits_prepare(const char *cgroup, const __u64 limits[CGNET_LIMITS], s
 int class_limits_set(struct class_limits *l, const char *cgroup, const __u64 wanted[CGNET_LIMITS],
 		     const __u64 before[CGNET_LIMITS], struct why *why);
 
+/*
+ * Whether a process may be moved into the class: moving is no fork, which the kernel would refuse
+ * at pids_max by itself. Returns 0 or -EBUSY with the reason.
+ */
+int class_limits_room(const char *cgroup, struct why *why);
+
 /* Puts back what class_limits_set() changed. Best effort. */
 void class_limits_restore(struct class_limits *l, const char *cgroup);
 

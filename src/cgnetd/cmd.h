@@ -21,7 +21,10 @@ int cmd_check(int nfiles, char **files);
 int cmd_load(const struct options *opt, const char *file);
 int cmd_unload(const struct options *opt);
 int cmd_status(const struct options *opt);
+int cmd_sessions(const struct options *opt);
+int cmd_kill(const struct options *opt, char *session); /* changes it */
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
+int cmd_serve(const struct options *opt, const char *file);
 int cmd_doctor(const struct options *opt);
 
 #endif

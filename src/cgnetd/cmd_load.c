@@ -1,100 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
+#include <limits.h>
 #include <string.h>
 
-#include "apply.h"
+#include "ask.h"
 #include "cmd.h"
-#include "policy.h"
+#include "load.h"
+#include "message.h"
+#include "service.h"
 
-static bool root_is_in(const char *group)
+/* How long the service may take for it. */
+#define ANSWER_MS (15 * 60 * 1000)
+
+/* Without a service: reads, compiles and applies here. */
+static int load_here(const struct options *opt, const char *file)
 {
-	const struct group *g = getgrnam(group);
-
-	for (char **member = g ? g->gr_mem : NULL; member && *member; member++)
-		if (!strcmp(*member, "root"))
-			return true;
-	return g && g->gr_gid == 0;
-}
-
-/* What uid 0 gets without --class: its own grant, else its groups', else the default. */
-static const char *root_class(const struct policy *p)
-{
-	const char *found = NULL;
-
-	for (size_t i = 0; i < p->ngrants; i++) {
-		const struct grant *g = &p->grants[i];
-
-		if (!policy_class(p, g->class_name))
-			continue;
-		if (!g->group && !strcmp(g->who, "root"))
-			return g->class_name;
-		if (!found && g->group && root_is_in(g->who))
-			found = g->class_name;
-	}
-	return found ? found : p->default_class;
-}
-
-static void report(const char *file, size_t nclasses, const struct apply_result *r)
-{
-	if (r->killed)
-		printf("ended %zu session%s\n", r->killed, r->killed == 1 ? "" : "s");
-	if (!r->added && !r->changed && !r->dropped && !r->info_changed)
-		printf("%s: nothing changed, %zu class%s in force already\n", file, nclasses,
-		       nclasses == 1 ? "" : "es");
-	else
-		printf("%s: %zu class%s in force: %zu added, %zu changed, %zu unchanged, %zu "
-		       "dropped\n",
-		       file, nclasses, nclasses == 1 ? "" : "es", r->added, r->changed, r->kept,
-		       r->dropped);
-}
-
-static int load(const struct options *opt, const char *file, struct diags *d, struct why *why)
-{
-	struct policy *policy = policy_read(file, POLICY_CHECK_OWNER, d);
-	struct apply_request request = {.force = opt->force};
-	struct compiled *compiled = NULL;
-	struct apply_result result;
-	struct facts facts = {};
-	int err = -EINVAL; /* in the file */
-
-	if (policy) {
-		err = facts_read(&facts, NULL, why);
-		if (!err)
-			compiled = compile_policy(policy, &facts, d);
-		if (!err && !compiled)
-			err = -EINVAL;
-	}
-	if (compiled) {
-		request.compiled = compiled;
-		request.facts = &facts;
-		request.root_class = root_class(policy);
-		err = apply(&opt->instance, &request, &result, why);
-		if (!err)
-			report(file, compiled->nclasses, &result);
-	}
-	compiled_free(compiled);
-	facts_free(&facts);
-	policy_free(policy);
-	return err;
-}
-
-int cmd_load(const struct options *opt, const char *file)
-{
-	struct diags d = {};
 	struct why why = {.text = "out of memory"};
-	int err;
+	struct load_result result = {};
+	struct diags d = {};
+	int err = load_policy(&opt->instance, file, opt->force, &d, &result, &why);
 
-	if (geteuid() != 0) {
-		fprintf(stderr, "cgnetd: load: must be run as root\n");
-		return EXIT_REFUSED;
-	}
-	err = load(opt, file, &d, &why);
+	if (!err)
+		load_report(stdout, file, &result);
 	diags_print(&d, stderr);
 	/* What is wrong with the file has been said by now. */
 	if (err && !d.errors)
 		fprintf(stderr, "cgnetd: load %s: %s\n", file, why.text);
 	diags_free(&d);
+	grants_free(&result.grants);
 	return err ? EXIT_REFUSED : EXIT_DONE;
+}
+
+/* Has the service do it, whose policy it is from then on. */
+static int load_there(int fd, const struct options *opt, const char *file, struct why *why)
+{
+	_cleanup_free_ char *path = realpath(file, NULL);
+	_cleanup_free_ struct cgnet_load *request = NULL;
+	size_t size = sizeof(*request) + (path ? strlen(path) : 0) + 1;
+
+	if (!path)
+		return why_set(why, -errno, "%s", strerror(errno));
+	if (size > CGNET_REQUEST_MAX)
+		return why_set(why, -ENAMETOOLONG, "path too long");
+	request = calloc(1, size);
+	if (!request)
+		return why_set(why, -ENOMEM, "out of memory");
+	message_start(&request->msg, CGNET_MSG_LOAD, size);
+	request->force = opt->force;
+	strcpy(request->file, path);
+	return ask(fd, &request->msg, ANSWER_MS, stdout, stderr, why);
+}
+
+int cmd_load(const struct options *opt, const char *file)
+{
+	_cleanup_close_ int fd = -1;
+	struct why why;
+	int status;
+
+	if (geteuid() != 0) {
+		fprintf(stderr, "cgnetd: load: must be run as root\n");
+		return EXIT_REFUSED;
+	}
+	fd = service_connect(&opt->instance, &why);
+	if (fd == -ENOENT)
+		return load_here(opt, file);
+	status = fd < 0 ? fd : load_there(fd, opt, file, &why);
+	if (status >= 0)
+		return status;
+	fprintf(stderr, "cgnetd: load %s: %s\n", file, why.text);
+	return EXIT_REFUSED;
 }

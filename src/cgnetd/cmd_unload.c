@@ -6,6 +6,7 @@
 #include "bpffs.h"
 #include "cgroup.h"
 #include "cmd.h"
+#include "service.h"
 #include "sessions.h"
 #include "shared.h"
 
@@ -87,6 +88,16 @@ static int unload(struct unload *u)
 	return 0;
 }
 
+/* A service would load its policy again at the next change. */
+static int check_service(const struct instance *in, struct why *why)
+{
+	_cleanup_close_ int fd = service_connect(in, NULL);
+
+	if (fd < 0)
+		return 0;
+	return why_set(why, -EBUSY, "a service runs in %s: end it first", in->run_dir);
+}
+
 int cmd_unload(const struct options *opt)
 {
 	struct why why;
@@ -96,6 +107,11 @@ int cmd_unload(const struct options *opt)
 
 	if (geteuid() != 0) {
 		fprintf(stderr, "cgnetd: unload: must be run as root\n");
+		return EXIT_REFUSED;
+	}
+	err = check_service(u.in, &why);
+	if (err) {
+		fprintf(stderr, "cgnetd: unload: %s\n", why.text);
 		return EXIT_REFUSED;
 	}
 	lock = instance_lock(u.in, LOCK_EX, false, &why);

@@ -66,27 +66,45 @@ static int open_dir(const struct instance *in, bool make, struct why *why)
 	return why_set(why, err, "cannot open %s: %s", in->bpffs, strerror(-err));
 }
 
+/* One try. -EAGAIN: others hold it, or it was replaced meanwhile. */
+static int try_lock(const struct instance *in, int operation, bool make, struct why *why)
+{
+	_cleanup_close_ int fd = open_dir(in, make, why);
+
+	if (fd < 0)
+		return fd;
+	if (flock(fd, operation | LOCK_NB) == 0)
+		/* `unload` may have removed it while we waited: then take the new one. */
+		return is_current(fd, in->bpffs) ? take_fd(&fd) : -EAGAIN;
+	if (errno != EWOULDBLOCK && errno != EINTR)
+		return why_set(why, -errno, "cannot lock %s: %s", in->bpffs, strerror(errno));
+	return -EAGAIN;
+}
+
+static int busy(const struct instance *in, struct why *why)
+{
+	return why_set(why, -EBUSY, "%s is being changed by another cgnetd", in->bpffs);
+}
+
+int instance_try_lock(const struct instance *in, int operation, struct why *why)
+{
+	int fd = try_lock(in, operation, false, why);
+
+	return fd == -EAGAIN ? busy(in, why) : fd;
+}
+
 int instance_lock(const struct instance *in, int operation, bool make, struct why *why)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
 
 	for (int i = 0; i < LOCK_ROUNDS; i++) {
-		_cleanup_close_ int fd = open_dir(in, make, why);
+		int fd = try_lock(in, operation, make, why);
 
-		if (fd < 0)
+		if (fd != -EAGAIN)
 			return fd;
-		if (flock(fd, operation | LOCK_NB) == 0) {
-			/* `unload` may have removed it while we waited: then take the new one. */
-			if (is_current(fd, in->bpffs))
-				return take_fd(&fd);
-			continue;
-		}
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return why_set(why, -errno, "cannot lock %s: %s", in->bpffs,
-				       strerror(errno));
 		nanosleep(&pause, NULL);
 	}
-	return why_set(why, -EBUSY, "%s is being changed by another cgnetd", in->bpffs);
+	return busy(in, why);
 }
 
 /* _CLASS, or a pin that has not got its name yet (see bpffs_pin()). */

@@ -30,6 +30,9 @@ int instance_cgroup(const struct cgnet_info *info, char path[PATH_MAX], const ch
  */
 int instance_lock(const struct instance *in, int operation, bool make, struct why *why);
 
+/* The same in one try and without make: -EBUSY if others hold it. */
+int instance_try_lock(const struct instance *in, int operation, struct why *why);
+
 /*
  * Removes what a `load` that was killed left half-built in the instance's directory. Only under the
  * exclusive lock. Returns 0 or a negative errno with the reason.

@@ -53,6 +53,21 @@ static int run_explain(const struct arguments *a)
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
 }
 
+static int run_sessions(const struct arguments *a)
+{
+	return cmd_sessions(&a->opt);
+}
+
+static int run_kill(const struct arguments *a)
+{
+	return cmd_kill(&a->opt, a->args[0]);
+}
+
+static int run_serve(const struct arguments *a)
+{
+	return cmd_serve(&a->opt, a->args[0]);
+}
+
 static int run_doctor(const struct arguments *a)
 {
 	return cmd_doctor(&a->opt);
@@ -63,6 +78,9 @@ static const struct command commands[] = {
 	{"load", "FILE", 1, 1, TAKES_FORCE, run_load},
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
+	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
+	{"kill", "SESSION", 1, 1, 0, run_kill},
+	{"serve", "FILE", 1, 1, 0, run_serve},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -75,6 +93,9 @@ static const char doc[] = "Decides in the kernel which networks a process tree m
 			  "  load FILE            make what is enforced equal to the file\n"
 			  "  unload               take everything down\n"
 			  "  status               show classes, layers, sessions and counters\n"
+			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+			  "  sessions             list the sessions that live\n"
+			  "  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
 			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
 			  "  doctor               say what this kernel and host can enforce\n"
 			  "\n"
@@ -88,7 +109,7 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, explain, doctor: for machines", 1},
+	{"json", OPT_JSON, NULL, 0, "status, sessions, explain, doctor: for machines", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
 	{},
 };
@@ -202,6 +223,8 @@ int main(int argc, char **argv)
 		return wrong_usage("too many operands", "");
 	if (!cgroup_path_is_plain(a.opt.instance.cgroup))
 		return wrong_usage("--cgroup takes a relative path: ", a.opt.instance.cgroup);
+	if (a.opt.instance.run_dir[0] != '/')
+		return wrong_usage("--run-dir takes an absolute path: ", a.opt.instance.run_dir);
 	if (a.opt.instance.bpffs[0] != '/')
 		return wrong_usage("--bpffs takes an absolute path: ", a.opt.instance.bpffs);
 	return dispatch(&a);

@@ -180,6 +180,31 @@ int report_explanation(const struct explanation *e, const struct cgnet_rule *rul
 	return print(out, ok);
 }
 
+static json_object *session_object(const struct live_session *s, bool *ok)
+{
+	json_object *out = json_object_new_object();
+
+	add(out, "class", json_object_new_string(s->class_name), ok);
+	add(out, "session", json_object_new_string(s->name), ok);
+	add(out, "cgroup", json_object_new_string(s->cgroup), ok);
+	add(out, "processes", json_object_new_uint64(s->processes), ok);
+	add(out, "pid", json_object_new_int(s->pid), ok);
+	add(out, "uid", json_object_new_uint64(s->uid), ok);
+	add(out, "comm", json_object_new_string(s->comm), ok);
+	return out;
+}
+
+int report_sessions(const struct live_sessions *s)
+{
+	json_object *out = json_object_new_object(), *list = json_object_new_array();
+	bool ok = true;
+
+	for (size_t i = 0; i < s->n; i++)
+		append(list, session_object(&s->items[i], &ok), &ok);
+	add(out, "sessions", list, &ok);
+	return print(out, ok);
+}
+
 int report_findings(const struct findings *f)
 {
 	static const char *const words[] = {

@@ -5,11 +5,13 @@
 
 #include "doctor.h"
 #include "explain.h"
+#include "sessions.h"
 #include "status.h"
 
 /* Each prints one object and a newline to stdout, and returns 0 or -ENOMEM. */
 int report_status(const struct status *s);
 int report_explanation(const struct explanation *e, const struct cgnet_rule *rule);
+int report_sessions(const struct live_sessions *s);
 int report_findings(const struct findings *f);
 
 #endif

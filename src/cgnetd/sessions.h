@@ -3,12 +3,30 @@
 #ifndef CGNETD_SESSIONS_H
 #define CGNETD_SESSIONS_H
 
+#include <linux/limits.h>
 #include <stddef.h>
 
+#include "cgnet_control.h"
 #include "util.h"
 
 struct sessions {
 	char **names;
+	size_t n, cap;
+};
+
+/* A session as `cgnetd sessions` shows it. */
+struct live_session {
+	char class_name[CGNET_NAME_SIZE];
+	char name[CGNET_SESSION_SIZE];
+	char cgroup[PATH_MAX];
+	size_t processes;
+	int pid; /* of its first process; 0 if there is none any more */
+	unsigned int uid;
+	char comm[16];
+};
+
+struct live_sessions {
+	struct live_session *items;
 	size_t n, cap;
 };
 

@@ -17,6 +17,11 @@ _cgnet_classes() {
     done
 }
 
+# What lives, as CLASS/SESSION.
+_cgnet_sessions() {
+    cgnetd sessions 2>/dev/null | awk 'NR > 1 {print $1 "/" $2}'
+}
+
 # _cgnet_words WORD...: those that begin with what stands at the cursor.
 _cgnet_words() {
     mapfile -t COMPREPLY < <(compgen -W "$*" -- "$_cgnet_current")
@@ -60,6 +65,9 @@ _cgnetd() {
         [load]="--force"
         [unload]="--force"
         [status]="--json"
+        [serve]=""
+        [sessions]="--json"
+        [kill]=""
         [explain]="--json --policy"
         [doctor]="--json"
     )
@@ -86,7 +94,8 @@ _cgnetd() {
     fi
     case $command in
     '') _cgnet_words "${!options[@]}" ;;
-    check | load) _cgnet_files -f ;;
+    check | load | serve) _cgnet_files -f ;;
+    kill) ((operands)) || _cgnet_words "$(_cgnet_sessions)" ;;
     explain) ((operands)) || _cgnet_words "$(_cgnet_classes)" ;;
     esac
 }

@@ -211,6 +211,8 @@ static void check_grant(const struct check *c, const struct grant *grant)
 	const char *kind = grant->group ? "group" : "user";
 	char hint[HINT_SIZE];
 
+	if (!*grant->class_name && grant->is_operator)
+		return;
 	if (!*grant->class_name)
 		diag_warning(c->d, c->p->file, grant->line,
 			     "%s \"%.*s\" is granted no class and gets the default class", kind,

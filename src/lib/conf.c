@@ -56,7 +56,7 @@ static cfg_opt_t class_options[] = {
 
 static cfg_opt_t set_options[] = {LIST("members"), CFG_END()};
 
-static cfg_opt_t grant_options[] = {OPTION("class"), CFG_END()};
+static cfg_opt_t grant_options[] = {OPTION("class"), OPTION("operator"), CFG_END()};
 
 #define SECTION(name, options) CFG_SEC(name, options, CFGF_MULTI | CFGF_TITLE)
 

@@ -101,6 +101,20 @@ static void set_class_name(char out[CGNET_NAME_SIZE], int *line, const struct gi
 	*line = given->values->line;
 }
 
+static void set_grant_option(struct build *b, struct grant *grant, const struct given *given)
+{
+	const char *text = given->n ? given->values->text : "";
+
+	if (!strcmp(given->option->name, "class")) {
+		set_class_name(grant->class_name, &grant->line, given);
+		return;
+	}
+	grant->is_operator = !strcmp(text, "yes");
+	if (!grant->is_operator && strcmp(text, "no") != 0)
+		diag_error(b->d, b->p->file, given->option->place.line,
+			   "operator is yes or no, not \"%.*s\"", SHOWN, text);
+}
+
 static void set_option(struct build *b, const struct given *given)
 {
 	const struct outline_section *section;
@@ -117,9 +131,7 @@ static void set_option(struct build *b, const struct given *given)
 	} else if (!strcmp(section->kind, "set")) {
 		set_members(b, &p->sets[b->index[place]], given);
 	} else {
-		struct grant *grant = &p->grants[b->index[place]];
-
-		set_class_name(grant->class_name, &grant->line, given);
+		set_grant_option(b, &p->grants[b->index[place]], given);
 	}
 }
 

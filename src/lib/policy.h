@@ -77,7 +77,8 @@ struct set {
 struct grant {
 	bool group; /* a group's, else a user's */
 	char *who;
-	char class_name[CGNET_NAME_SIZE];
+	char class_name[CGNET_NAME_SIZE]; /* "" if none */
+	bool is_operator;		  /* may change rules at run time */
 	int line;
 };
 

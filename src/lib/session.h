@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A session's cgroup: made, removed, and what dead sessions left behind removed too. */
-#ifndef CGNET_RUN_SESSION_H
-#define CGNET_RUN_SESSION_H
+#ifndef CGNET_SESSION_H
+#define CGNET_SESSION_H
 
 #include <limits.h>
 
-#include "class.h"
+#include "cgnet_control.h"
+#include "util.h"
 
 struct session {
-	char name[72];
+	char name[CGNET_SESSION_SIZE];
 	char cgroup[PATH_MAX]; /* below the mount, "cgnet/restricted/s1" */
 	char dir[PATH_MAX];
 	int fd; /* the directory, locked while nothing lives in it yet; owned */
@@ -20,15 +21,22 @@ struct session {
 		.fd = -1                                                                           \
 	}
 
-/* Checks a --name. Returns 0 or -EINVAL with a reason. */
+/* Checks the name of a session. Returns 0 or -EINVAL with a reason. */
 int session_check_name(const char *name, struct why *why);
+
+/* The cgroup of a class: sessions are made in it. */
+struct session_class {
+	const char *cgroup; /* below the mount, "cgnet/restricted" */
+	const char *dir;
+};
 
 /*
  * Makes the cgroup of a session. name is checked already, or NULL for one made up. An empty cgroup
  * of that name, left by a session that was killed, is replaced; -EEXIST if something lives in it.
  * Returns 0 or -errno with a reason; -EAGAIN if another process was faster and it pays to retry.
  */
-int session_open(struct session *s, const struct class *c, const char *name, struct why *why);
+int session_open(struct session *s, const struct session_class *c, const char *name,
+		 struct why *why);
 
 /* Closes the descriptor, which also gives up the lock. */
 void session_close(struct session *s);
@@ -40,9 +48,15 @@ void session_close(struct session *s);
 void session_remove(const struct session *s);
 
 /*
- * Removes cgroups that killed sessions of this class left behind. Looks at a handful of sessions
- * each time, so that the cost does not grow with their number.
+ * Removes the cgroup at path as session_remove() does, unless a session is being started in it.
+ * Returns 0, also if it is gone; -EBUSY if something lives in it or starts, or another -errno.
  */
-void session_sweep(const struct class *c);
+int session_remove_dead(const char *path);
+
+/*
+ * Removes cgroups that killed sessions left behind in the class at dir. Looks at a handful of
+ * sessions each time, so that the cost does not grow with their number.
+ */
+void session_sweep(const char *dir);
 
 #endif

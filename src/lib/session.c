@@ -54,10 +54,11 @@ int session_check_name(const char *name, struct why *why)
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-");
 
 	if (!isalnum((unsigned char)name[0]) || name[len] || len > MAX_SESSION_NAME)
-		return why_set(why, -EINVAL, "--name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}", name);
-	if (is_kernel_name(name))
-		return why_set(why, -EINVAL, "--name %s: the kernel's own files are called so",
+		return why_set(why, -EINVAL, "session name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}",
 			       name);
+	if (is_kernel_name(name))
+		return why_set(why, -EINVAL,
+			       "session name %s: the kernel's own files are called so", name);
 	return 0;
 }
 
@@ -180,7 +181,7 @@ static int make_dir(const char *path)
 	return err;
 }
 
-static int set_names(struct session *s, const struct class *c, const char *name)
+static int set_names(struct session *s, const struct session_class *c, const char *name)
 {
 	if (name)
 		snprintf(s->name, sizeof(s->name), "%s", name);
@@ -194,7 +195,8 @@ static int set_names(struct session *s, const struct class *c, const char *name)
 	return 0;
 }
 
-int session_open(struct session *s, const struct class *c, const char *name, struct why *why)
+int session_open(struct session *s, const struct session_class *c, const char *name,
+		 struct why *why)
 {
 	int err;
 
@@ -229,6 +231,16 @@ void session_remove(const struct session *s)
 	remove_tree(AT_FDCWD, s->dir);
 }
 
+int session_remove_dead(const char *path)
+{
+	_cleanup_close_ int fd = open_locked(path);
+	int err = fd < 0 ? fd : remove_tree(AT_FDCWD, path);
+
+	if (err == -EWOULDBLOCK)
+		return -EBUSY;
+	return err == -ENOENT ? 0 : err;
+}
+
 static void sweep_one(int dir, const char *name, time_t now)
 {
 	struct stat st;
@@ -243,7 +255,7 @@ static void sweep_one(int dir, const char *name, time_t now)
 		remove_tree(dir, name);
 }
 
-void session_sweep(const struct class *c)
+void session_sweep(const char *dir)
 {
 	time_t now = time(NULL);
 	struct dirent *d;
@@ -252,9 +264,9 @@ void session_sweep(const struct class *c)
 	int left;
 
 	/* A directory has two links and one for each directory in it. */
-	if (stat(c->dir, &st) < 0 || st.st_nlink <= 2)
+	if (stat(dir, &st) < 0 || st.st_nlink <= 2)
 		return;
-	list = opendir(c->dir);
+	list = opendir(dir);
 	if (!list)
 		return;
 	/* Of many sessions a few are taken by chance: offsets are hashes of the names there. */

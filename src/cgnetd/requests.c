@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "requests.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "enter.h"
+#include "reload.h"
+#include "serve.h"
+
+enum who {
+	WHO_ANYONE, /* outside of the classes */
+	WHO_OPERATOR,
+	WHO_ROOT,
+};
+
+static void instance_request(struct client *c, const struct cgnet_msg *msg)
+{
+	const struct cgnet_instance *request = (const struct cgnet_instance *)msg;
+	const char *bpffs = serve_instance(client_serve(c))->bpffs;
+
+	client_end(c, strcmp(request->bpffs, bpffs) ? EXIT_REFUSED : EXIT_DONE, NULL);
+}
+
+/*
+ * Handlers get the message as it came, checked by message_check(). They must not block, and have to
+ * call client_end() sooner or later.
+ */
+static const struct {
+	enum cgnet_msg_type type;
+	const char *name;
+	enum who who;
+	void (*handle)(struct client *c, const struct cgnet_msg *msg);
+} requests[] = {
+	{CGNET_MSG_ENTER, "enter", WHO_ANYONE, enter_request},
+	{CGNET_MSG_INSTANCE, "instance", WHO_ANYONE, instance_request},
+	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
+};
+
+static bool may(const struct client *c, enum who who)
+{
+	const struct peer *p = client_peer(c);
+
+	if (who == WHO_ANYONE || p->uid == 0)
+		return true;
+	return who == WHO_OPERATOR && serve_is_operator(client_serve(c), p);
+}
+
+/* A session gets nothing: neither another class, nor the authority of who runs it. */
+static int check_outside(const struct client *c, struct why *why)
+{
+	int inside = peer_is_inside(client_peer(c), serve_cgroup(client_serve(c)));
+
+	if (inside < 0)
+		return why_set(why, inside, "cannot tell who asks: %s", strerror(-inside));
+	if (inside)
+		return why_set(why, -EPERM, "already in a class of %s: may enter no other",
+			       serve_cgroup(client_serve(c)));
+	return 0;
+}
+
+void request_dispatch(struct client *c, const struct cgnet_msg *msg)
+{
+	const struct peer *p = client_peer(c);
+	struct why why;
+
+	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
+		if (requests[i].type != msg->type)
+			continue;
+		if (check_outside(c, &why)) {
+			client_log(c, "uid %u, pid %d: %s refused: %s", p->uid, p->pid,
+				   requests[i].name, why.text);
+			client_end(c, 1, why.text);
+		} else if (!may(c, requests[i].who)) {
+			client_log(c, "uid %u, pid %d: %s refused: no right to it", p->uid, p->pid,
+				   requests[i].name);
+			client_end(c, 1, "no right to it");
+		} else {
+			requests[i].handle(c, msg);
+		}
+		return;
+	}
+	client_end(c, 1, "unknown request");
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "message.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "name.h"
+#include "session.h"
+
+/* What there is to check in one type of request. */
+struct form {
+	enum cgnet_msg_type type;
+	const char *name;
+	size_t min, max; /* bytes, header included */
+	int (*check)(const void *packet, size_t n, struct why *why);
+};
+
+bool message_string(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	if (len == size)
+		return false;
+	for (size_t i = len; i < size; i++)
+		if (text[i])
+			return false;
+	return true;
+}
+
+static int check_class(const char *class_name, struct why *why)
+{
+	if (!message_string(class_name, CGNET_NAME_SIZE) ||
+	    (*class_name && !name_is_valid(class_name)))
+		return why_set(why, -EINVAL, "class: not a name, [a-z][a-z0-9-]{0,31}");
+	return 0;
+}
+
+static int check_enter(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_enter *enter = packet;
+	int err = check_class(enter->class_name, why);
+
+	(void)n;
+	if (!err && !message_string(enter->session, sizeof(enter->session)))
+		err = why_set(why, -EINVAL, "session: not a name");
+	if (!err && *enter->session)
+		err = session_check_name(enter->session, why);
+	return err;
+}
+
+static int check_load(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_load *load = packet;
+
+	if (load->force > 1 || load->file[0] != '/' ||
+	    !message_string(load->file, n - sizeof(*load)))
+		return why_set(why, -EINVAL, "load: wrong arguments");
+	return 0;
+}
+
+static int check_instance(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_instance *instance = packet;
+
+	(void)n;
+	if (instance->bpffs[0] != '/' || !message_string(instance->bpffs, sizeof(instance->bpffs)))
+		return why_set(why, -EINVAL, "instance: not an absolute path");
+	return 0;
+}
+
+static const struct form forms[] = {
+	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
+	 check_enter},
+	{CGNET_MSG_LOAD, "load", sizeof(struct cgnet_load) + 2, CGNET_REQUEST_MAX, check_load},
+	{CGNET_MSG_INSTANCE, "instance", sizeof(struct cgnet_instance),
+	 sizeof(struct cgnet_instance), check_instance},
+};
+
+int message_check(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_msg *msg = packet;
+
+	if (n < sizeof(*msg) || msg->magic != CGNET_CONTROL_MAGIC)
+		return why_set(why, -EBADMSG, "not a message of cgnet");
+	if (msg->version != CGNET_CONTROL_VERSION)
+		return why_set(why, -EPROTONOSUPPORT, "version %u of the protocol, not %u",
+			       msg->version, CGNET_CONTROL_VERSION);
+	if (msg->length != n)
+		return why_set(why, -EMSGSIZE, "a message of %u bytes came as %zu", msg->length, n);
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		const struct form *form = &forms[i];
+
+		if (form->type != msg->type)
+			continue;
+		if (n < form->min || n > form->max)
+			return why_set(why, -EMSGSIZE, "%s: a message of %zu bytes", form->name, n);
+		return form->check(packet, n, why);
+	}
+	return why_set(why, -EOPNOTSUPP, "unknown request %u", msg->type);
+}
+
+void message_start(struct cgnet_msg *msg, enum cgnet_msg_type type, size_t length)
+{
+	*msg = (struct cgnet_msg){
+		.magic = CGNET_CONTROL_MAGIC,
+		.version = CGNET_CONTROL_VERSION,
+		.type = type,
+		.length = (__u32)length,
+	};
+}
