@@ -7,7 +7,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 lab_enter "$@"
-need_tools python3
+need_tools python3 setpriv
 
 # limited [OPTION...]: a policy with a class that has these options, beside one without limits.
 limited() {
@@ -15,6 +15,7 @@ limited() {
 default_class = "free"
 class limited { default = deny $* }
 class free    { default = deny }
+user nobody { class = limited }
 END
 }
 
@@ -121,6 +122,20 @@ limits = {c["name"]: c["limits"] for c in json.loads(sys.argv[1])["classes"]}
 assert limits["limited"]["pids_max"] == {"limit": 10, "usage": 10, "policy": 10}, limits
 assert limits["free"]["pids_max"] is None, limits
 ' "$(cgnetd status --json)"
+
+    # A user's session is moved into the class, which the kernel does not count as a fork.
+    "$build/cgnetd" serve "${instance[@]}" "$policy" 2>"$dir/serve.err" &
+    service=$!
+    for _ in {1..100}; do
+        grep -q "serve: ready" "$dir/serve.err" && break
+        sleep 0.1
+    done
+    user=(setpriv --reuid nobody --regid nogroup --clear-groups "$build/cgnet-run" "${instance[@]}")
+    exits 125 "nor does a user's session" "${user[@]}" --class limited -- true
+    check "and says why" grep -q "no more processes (pids_max of the class is 10)" "$dir/exits"
+    exits 0 "the other class takes it" "${user[@]}" --class free -- true
+    kill "$service"
+    wait "$service"
 
     # The self-test needs a process in the class.
     load "$(limited pids_max=20 'allow = { "192.0.2.1" }')"
