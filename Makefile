@@ -149,8 +149,8 @@ $(live_bin) $(bench_bin): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libcgnet.a
 # The matrix's attacks, and what they meet; two of them without a C library, or below 4 GiB.
 matrix_dir := $(BUILD)/tests/matrix
 matrix_bin := $(addprefix $(matrix_dir)/,attack outside bare int80)
-attack_src := $(addprefix tests/matrix/,attack.c net.c header.c socket.c own.c leave.c mount.c trace.c \
-	      unix.c undo.c)
+attack_src := $(filter-out %/bare.c %/int80.c $(wildcard tests/matrix/outside*.c), \
+	      $(wildcard tests/matrix/*.c))
 $(matrix_dir)/attack: $(call obj,$(attack_src))
 $(matrix_dir)/outside: $(call obj,$(wildcard tests/matrix/outside*.c))
 $(matrix_dir)/attack $(matrix_dir)/outside:
@@ -184,7 +184,7 @@ live: all $(live_bin)
 	tests/live/run
 
 matrix: all $(live_bin) $(matrix_bin)
-	tests/matrix/run
+	CGNET_BUILD=$(abspath $(BUILD)) tests/matrix/run
 
 fuzz: $(fuzz_bin)
 

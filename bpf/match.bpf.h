@@ -85,11 +85,11 @@ static __always_inline __u8 proto_fold(__u8 proto)
  */
 static __always_inline bool port_matches(const struct cgnet_port *entry, __u32 proto, __u32 port)
 {
-	__u32 any_mask = (0u - entry->proto) >> 8 & 0xff; /* 0 where every protocol matches */
-	__u64 width = entry->hi - entry->lo;
-	__u64 above = port - entry->lo; /* huge below lo */
+	__u64 other = (proto ^ entry->proto) & (__u64)-entry->proto >> 56; /* 0 for any */
+	__u64 below = (__u64)port - entry->lo;
+	__u64 above = (__u64)entry->hi - port;
 
-	return !(((proto ^ entry->proto) & any_mask) | (width - above) >> 63);
+	return !((other << 1) | (below | above) >> 63);
 }
 
 #endif

@@ -22,10 +22,30 @@ struct packet {
 	bool opens; /* a TCP SYN without ACK */
 };
 
+/* Reads in place where the packet lies in one piece, as headers do; that spares a call. */
+static __always_inline bool load(struct __sk_buff *skb, __u32 offset, void *to, __u32 size)
+{
+	void *from = (void *)(long)skb->data + offset;
+
+	if (from + size > (void *)(long)skb->data_end)
+		return !bpf_skb_load_bytes(skb, offset, to, size);
+	__builtin_memcpy(to, from, size);
+	return true;
+}
+
+/*
+ * Sets of protocols as bits, those below 64 and those from 128 on: a comparison with each would
+ * split the verifier's walk there, and everything after it.
+ */
+#define PORTS_LOW  (1ULL << IPPROTO_TCP | 1ULL << IPPROTO_UDP | 1ULL << IPPROTO_DCCP)
+#define PORTS_HIGH (1ULL << (IPPROTO_SCTP - 128) | 1ULL << (IPPROTO_UDPLITE - 128))
+#define EXTENSIONS (1ULL << IPPROTO_HOPOPTS | 1ULL << IPPROTO_DSTOPTS)
+
 static __always_inline bool has_ports(__u8 proto)
 {
-	return proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_UDPLITE ||
-	       proto == IPPROTO_SCTP || proto == IPPROTO_DCCP;
+	__u64 set = proto & 128 ? PORTS_HIGH : PORTS_LOW;
+
+	return !(proto & 64) && (set >> (proto & 63) & 1);
 }
 
 static __always_inline bool read_transport(struct __sk_buff *skb, __u32 offset, __u8 proto,
@@ -37,13 +57,13 @@ static __always_inline bool read_transport(struct __sk_buff *skb, __u32 offset, 
 	p->f.proto = proto_fold(proto);
 	if (!has_ports(proto))
 		return true;
-	if (bpf_skb_load_bytes(skb, offset, ports, sizeof(ports)))
+	if (!load(skb, offset, ports, sizeof(ports)))
 		return false;
 	p->f.src_port = bpf_ntohs(ports[0]);
 	p->f.port = bpf_ntohs(ports[1]);
 	if (proto != IPPROTO_TCP)
 		return true;
-	if (bpf_skb_load_bytes(skb, offset + TCP_FLAGS, &flags, sizeof(flags)))
+	if (!load(skb, offset + TCP_FLAGS, &flags, sizeof(flags)))
 		return false;
 	p->opens = (flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
 	return true;
@@ -54,8 +74,7 @@ static __always_inline bool read4(struct __sk_buff *skb, struct packet *p)
 {
 	struct iphdr ip;
 
-	if (bpf_skb_load_bytes(skb, 0, &ip, sizeof(ip)) || ip.ihl != 5 ||
-	    (ip.frag_off & bpf_htons(IP_FRAGMENT)))
+	if (!load(skb, 0, &ip, sizeof(ip)) || ip.ihl != 5 || (ip.frag_off & bpf_htons(IP_FRAGMENT)))
 		return false;
 	p->f.src4 = ip.saddr;
 	flow_set4(&p->f, ip.daddr);
@@ -64,7 +83,7 @@ static __always_inline bool read4(struct __sk_buff *skb, struct packet *p)
 
 static __always_inline bool is_extension(__u8 next)
 {
-	return next == IPPROTO_HOPOPTS || next == IPPROTO_DSTOPTS;
+	return next < 64 && (EXTENSIONS >> next & 1);
 }
 
 /*
@@ -90,16 +109,18 @@ static __always_inline bool read6(struct __sk_buff *skb, struct packet *p)
 	struct ipv6hdr ip;
 	__u8 next;
 
-	if (bpf_skb_load_bytes(skb, 0, &ip, sizeof(ip)))
+	if (!load(skb, 0, &ip, sizeof(ip)))
 		return false;
 	next = ip.nexthdr;
+	if (!skip_extensions(skb, &offset, &next) || !read_transport(skb, offset, next, p))
+		return false;
 	__builtin_memcpy(p->f.src6, &ip.saddr, sizeof(p->f.src6));
 	__builtin_memcpy(p->f.v6, &ip.daddr, sizeof(p->f.v6));
 	if (addr6_is_mapped(p->f.v6))
 		flow_set4(&p->f, p->f.v6[3]);
 	else
 		flow_set6(&p->f, p->f.v6);
-	return skip_extensions(skb, &offset, &next) && read_transport(skb, offset, next, p);
+	return true;
 }
 
 /* False for what cannot be judged, which is then denied. */
@@ -107,7 +128,7 @@ static __always_inline bool packet_read(struct __sk_buff *skb, struct packet *p)
 {
 	__u8 version;
 
-	if (bpf_skb_load_bytes(skb, 0, &version, sizeof(version)))
+	if (!load(skb, 0, &version, sizeof(version)))
 		return false;
 	if (version >> 4 == 4)
 		return read4(skb, p);

@@ -7,6 +7,8 @@
 #include "maps.bpf.h"
 #include "vmlinux.h"
 
+#include <stdbool.h>
+
 #include <bpf/bpf_core_read.h>
 
 /* Levels of the hierarchy down to a session; the class's own place in it may lie in a container. */
@@ -67,6 +69,52 @@ static __always_inline __u64 tcp_cgroup(struct bpf_sock *sk)
 	return tcp->inet_conn.icsk_inet.sk.sk_cgrp_data.cgroup->kn->id;
 }
 
+/* As many sockets may share a port before it counts as somebody else's. */
+#define MAX_GROUP 32
+
+/* What is at an address in the kernel; 0 if nothing can be read there. */
+static __always_inline __u64 word_at(__u64 address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
+}
+
+/*
+ * The word that holds a socket's cgroup, which is that of whoever made it. Before 5.15 its lowest
+ * bit says that net_cls took it over.
+ */
+static __always_inline __u64 cgroup_word(__u64 sk)
+{
+	return word_at(sk + bpf_core_field_offset(struct sock, sk_cgrp_data));
+}
+
+/*
+ * Whether a socket shares its port, by SO_REUSEPORT, with one that was made in another cgroup. Who
+ * of them gets a packet is chosen by its addresses, by a filter of theirs or, when one is closed,
+ * anew. A global function is verified once for a program.
+ */
+__noinline int is_shared(__u64 sk)
+{
+	__u64 group = word_at(sk + bpf_core_field_offset(struct sock, sk_reuseport_cb));
+	__u64 first = group + bpf_core_field_offset(struct sock_reuseport, socks);
+	__u64 cgroup = cgroup_word(sk);
+	__u16 n = MAX_GROUP + 1;
+
+	if (!group)
+		return 0;
+	bpf_probe_read_kernel(&n, sizeof(n),
+			      (void *)group +
+				      bpf_core_field_offset(struct sock_reuseport, num_socks));
+	if (n > MAX_GROUP || (cgroup & 1))
+		return 1;
+	for (__u32 i = 0; i < MAX_GROUP && i < n; i++)
+		if (cgroup_word(word_at(first + i * sizeof(__u64))) != cgroup)
+			return 1;
+	return 0;
+}
+
 /*
  * Whose socket it is. The kernel makes an MPTCP listener's TCP socket itself, past sock_create, so
  * that one is known by its cgroup: cgroup is its id, or 0.
@@ -75,11 +123,10 @@ static __always_inline enum owner owner_of(struct bpf_sock *sk, __u64 session, _
 {
 	struct cgnet_socket *s = socket_find(sk);
 
-	if (!session)
+	if (!session || (s ? s->session : cgroup) != session)
 		return OWNER_OTHER;
-	if (s)
-		return s->session == session ? OWNER_SELF : OWNER_OTHER;
-	return cgroup == session ? OWNER_SELF : OWNER_OTHER;
+	/* By its address as a number: the verifier permits no arithmetic on the pointer. */
+	return is_shared(word_at((__u64)&sk)) ? OWNER_OTHER : OWNER_SELF;
 }
 
 #endif

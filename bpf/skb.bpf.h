@@ -91,7 +91,7 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 	__u64 mark = s ? (__u64)p.generation << 32 | s->seq : 0;
 	bool here = skb->ifindex == LOOPBACK_IFINDEX;
 
-	if (packet_read(skb, &packet)) {
+	if (p.settings && packet_read(skb, &packet)) {
 		if (is_reply(&p, &packet, s) ||
 		    (s && (here ? s->checked_here : s->checked) == mark &&
 		     is_destination(s, &packet.f) && may_remember(here, &packet)))

@@ -25,24 +25,27 @@ static __always_inline int nobody_listens(const struct flow *f)
 	return REFUSE;
 }
 
-/* Notes what a socket is connected to, so that its packets need no lookup. */
+/*
+ * Notes what a socket is connected to, so that its packets need no lookup. An address of this host
+ * may go to another one, and what is sent there with it.
+ */
 static __always_inline void note_destination(struct cgnet_socket *s, const struct policy *p,
-					     const struct flow *f)
+					     const struct flow *f, const struct decision *d)
 {
 	s->seq++;
 	flow_address(f, s->addr);
 	s->port = f->port;
 	s->connected = 1;
-	s->checked = (__u64)p->generation << 32 | s->seq;
+	s->checked = d->flags & CGNET_THIS_HOST ? 0 : (__u64)p->generation << 32 | s->seq;
 }
 
 /*
  * Turns a denial into leave to reach the session's own server. Returns what the program is to do.
  */
-static __always_inline int ask_listener(struct bpf_sock_addr *ctx, const struct flow *f,
-					__u64 session, struct decision *d)
+static __always_inline int ask_listener(struct bpf_sock_addr *ctx, __u32 layer,
+					const struct flow *f, __u64 session, struct decision *d)
 {
-	enum owner owner = listener_owner(ctx, f, session);
+	enum owner owner = listener_owner(ctx, f, session, layer == CGNET_LAYER_CONNECT);
 
 	if (owner == OWNER_OTHER)
 		return REFUSE;
@@ -51,17 +54,17 @@ static __always_inline int ask_listener(struct bpf_sock_addr *ctx, const struct 
 }
 
 static __always_inline int judge_call(struct bpf_sock_addr *ctx, __u32 layer,
-				      const struct policy *p, const struct flow *f, __u64 session)
+				      const struct policy *p, const struct flow *f, __u64 session,
+				      struct decision *d)
 {
-	struct decision d = {.verdict = CGNET_DENY};
 	int ret;
 
-	decide(p, f, &d);
-	if (is_up_to_listener(p, f, &d))
-		ret = ask_listener(ctx, f, session, &d);
+	decide(p, f, d);
+	if (is_up_to_listener(p, f, d))
+		ret = ask_listener(ctx, layer, f, session, d);
 	else
-		ret = d.verdict == CGNET_ALLOW ? PROCEED : REFUSE;
-	count(layer, &d);
+		ret = d->verdict == CGNET_ALLOW ? PROCEED : REFUSE;
+	count(layer, d);
 	return ret;
 }
 
@@ -69,14 +72,15 @@ static __always_inline int judge_call(struct bpf_sock_addr *ctx, __u32 layer,
 static __always_inline int on_connect(struct bpf_sock_addr *ctx, bool known, const struct flow *f)
 {
 	struct policy p = policy_now();
+	struct decision d = {.verdict = CGNET_DENY};
 	struct cgnet_socket *s = ctx->sk ? socket_make(ctx->sk) : NULL;
 	int ret;
 
 	if (!known || !s)
 		return REFUSE;
-	ret = judge_call(ctx, CGNET_LAYER_CONNECT, &p, f, s->session);
+	ret = judge_call(ctx, CGNET_LAYER_CONNECT, &p, f, s->session, &d);
 	if (ret == PROCEED)
-		note_destination(s, &p, f);
+		note_destination(s, &p, f, &d);
 	return ret;
 }
 
@@ -97,13 +101,14 @@ static __always_inline void note_peer(struct bpf_sock *sk, const struct flow *f)
 static __always_inline int on_sendmsg(struct bpf_sock_addr *ctx, bool known, const struct flow *f)
 {
 	struct policy p = policy_now();
+	struct decision d = {.verdict = CGNET_DENY};
 	struct cgnet_socket *s;
 	int ret;
 
 	if (!known || !ctx->sk)
 		return REFUSE;
 	s = socket_find(ctx->sk);
-	ret = judge_call(ctx, CGNET_LAYER_SENDMSG, &p, f, s ? s->session : 0);
+	ret = judge_call(ctx, CGNET_LAYER_SENDMSG, &p, f, s ? s->session : 0, &d);
 	if (ret == PROCEED && p.settings && (p.settings->flags & CGNET_INBOUND_DENY))
 		note_peer(ctx->sk, f);
 	return ret;

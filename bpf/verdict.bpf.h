@@ -59,7 +59,9 @@ __noinline __u32 scan_ports(__u32 slot, __u32 first, __u32 n, __u32 proto, __u32
 {
 	void *ports = bpf_map_lookup_elem(&slots_ports, &slot);
 
-	for (__u32 i = 0; ports && i < CGNET_PORTS_PER_PREFIX && i < n; i++) {
+	if (!ports)
+		return CGNET_DENY;
+	for (__u32 i = 0; i < CGNET_PORTS_PER_PREFIX && i < n; i++) {
 		__u32 index = first + i;
 		const struct cgnet_port *entry = bpf_map_lookup_elem(ports, &index);
 
@@ -68,7 +70,7 @@ __noinline __u32 scan_ports(__u32 slot, __u32 first, __u32 n, __u32 proto, __u32
 		if (port_matches(entry, proto, port))
 			return entry->rule << 1 | (entry->verdict & SCAN_VERDICT);
 	}
-	return ports ? SCAN_NO_MATCH : CGNET_DENY;
+	return SCAN_NO_MATCH;
 }
 
 static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix,

@@ -38,6 +38,7 @@ enum cgnet_hook {
 	CGNET_HOOK_CONNECT6,
 	CGNET_HOOK_SENDMSG4,
 	CGNET_HOOK_SENDMSG6,
+	CGNET_HOOK_SETSOCKOPT,
 	CGNET_HOOK_CREATE,
 	CGNET_HOOK_EGRESS,
 	CGNET_HOOK_INGRESS,
@@ -60,6 +61,7 @@ static const struct {
 	[CGNET_HOOK_CONNECT6] = {"connect6", BPF_CGROUP_INET6_CONNECT, CGNET_LAYER_CONNECT},
 	[CGNET_HOOK_SENDMSG4] = {"sendmsg4", BPF_CGROUP_UDP4_SENDMSG, CGNET_LAYER_SENDMSG},
 	[CGNET_HOOK_SENDMSG6] = {"sendmsg6", BPF_CGROUP_UDP6_SENDMSG, CGNET_LAYER_SENDMSG},
+	[CGNET_HOOK_SETSOCKOPT] = {"setsockopt", BPF_CGROUP_SETSOCKOPT, CGNET_LAYER_SENDMSG},
 	[CGNET_HOOK_CREATE] = {"create", BPF_CGROUP_INET_SOCK_CREATE, CGNET_LAYER_CREATE},
 	[CGNET_HOOK_EGRESS] = {"egress", BPF_CGROUP_INET_EGRESS, CGNET_LAYER_EGRESS},
 	[CGNET_HOOK_INGRESS] = {"ingress", BPF_CGROUP_INET_INGRESS, CGNET_LAYER_INGRESS},
@@ -94,10 +96,9 @@ struct cgnet_class_info {
 	__u32 prefixes4; /* entries of deny4 and deny6 */
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
-	__u32 pad;
-	__u64 cgroup_id;	    /* st_ino of the class's directory */
-	__u64 limits[CGNET_LIMITS]; /* of all its sessions together; 0 for none */
-	__u8 digest[32];	    /* SHA-256 of the compiled class */
+	__u64 cgroup_id;	     /* st_ino of the class's directory */
+	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
+	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");

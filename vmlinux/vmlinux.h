@@ -29,6 +29,13 @@ struct sock_cgroup_data {
 /* include/net/sock.h */
 struct sock {
 	struct sock_cgroup_data sk_cgrp_data;
+	struct sock_reuseport *sk_reuseport_cb;
+};
+
+/* include/net/sock_reuseport.h */
+struct sock_reuseport {
+	__u16 num_socks;
+	struct sock *socks[];
 };
 
 /* include/net/inet_sock.h, inet_connection_sock.h, include/linux/tcp.h */

@@ -104,6 +104,22 @@ static int refuse_families(scmp_filter_ctx ctx, int nr)
 	return ret ? ret : refuse_range(ctx, nr, EAFNOSUPPORT, first, UINT32_MAX);
 }
 
+/*
+ * Of another process, named by its number; its own has no other than 0 here. A limit on processor
+ * time ends a process, and nothing else of the kernel's, Landlock included, keeps a session from
+ * processes of its user.
+ */
+static int refuse_limits(scmp_filter_ctx ctx)
+{
+	struct scmp_arg_cmp set[] = {
+		SCMP_A0(SCMP_CMP_NE, 0),
+		SCMP_A2(SCMP_CMP_NE, 0),
+	};
+
+	return seccomp_rule_add_array(ctx, ACTION(EPERM), SCMP_SYS(prlimit64), ARRAY_SIZE(set),
+				      set);
+}
+
 /* For every session. */
 static int refuse_basics(scmp_filter_ctx ctx)
 {
@@ -141,6 +157,8 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_socket_option(ctx, SO_ATTACH_REUSEPORT_EBPF);
 	if (!ret)
 		ret = refuse_options_by_socketcall(ctx);
+	if (!ret)
+		ret = refuse_limits(ctx);
 	if (!ret)
 		ret = seccomp_rule_add_array(ctx, ACTION(ENOKEY), SCMP_SYS(request_key), 1,
 					     &upcall);

@@ -6,22 +6,30 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A struct of vmlinux/vmlinux.h with the member that is read. */
+/* Of one struct. */
+#define MAX_MEMBERS 2
+
+enum kind { NUMBER, STRUCT, POINTER, POINTERS };
+
+/* A member that is read of a struct of vmlinux/vmlinux.h; those of one struct stand together. */
 struct piece {
 	const char *name, *member;
-	const char *type; /* the member's struct, by an earlier piece; NULL for a number */
-	bool pointer;	  /* to it */
+	enum kind kind;
+	const char *type; /* the struct that it is or points to, by an earlier piece, or NULL */
 };
 
 /* In the order in which one needs the other. */
 static const struct piece pieces[] = {
-	{"kernfs_node", "id", NULL, false},
-	{"cgroup", "kn", "kernfs_node", true},
-	{"sock_cgroup_data", "cgroup", "cgroup", true},
-	{"sock", "sk_cgrp_data", "sock_cgroup_data", false},
-	{"inet_sock", "sk", "sock", false},
-	{"inet_connection_sock", "icsk_inet", "inet_sock", false},
-	{"tcp_sock", "inet_conn", "inet_connection_sock", false},
+	{"kernfs_node", "id", NUMBER, NULL},
+	{"cgroup", "kn", POINTER, "kernfs_node"},
+	{"sock_cgroup_data", "cgroup", POINTER, "cgroup"},
+	{"sock", "sk_cgrp_data", STRUCT, "sock_cgroup_data"},
+	{"sock", "sk_reuseport_cb", POINTER, NULL},
+	{"sock_reuseport", "num_socks", NUMBER, NULL},
+	{"sock_reuseport", "socks", POINTERS, NULL},
+	{"inet_sock", "sk", STRUCT, "sock"},
+	{"inet_connection_sock", "icsk_inet", STRUCT, "inet_sock"},
+	{"tcp_sock", "inet_conn", STRUCT, "inet_connection_sock"},
 };
 
 static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *t,
@@ -38,32 +46,66 @@ static const struct btf_member *find_member(const struct btf *btf, const struct 
 /* The id of the member's type in cut, made there if need be. */
 static int member_type(struct btf *cut, const struct piece *p)
 {
-	int id;
+	int number = btf__add_int(cut, "u64", 8, 0);
+	int id = p->type ? btf__find_by_name_kind(cut, p->type, BTF_KIND_STRUCT) : 0;
 
-	if (!p->type)
-		return btf__add_int(cut, "u64", 8, 0);
-	id = btf__find_by_name_kind(cut, p->type, BTF_KIND_STRUCT);
-	return p->pointer && id > 0 ? btf__add_ptr(cut, id) : id;
+	if (number < 0 || id < 0)
+		return number < 0 ? number : id;
+	switch (p->kind) {
+	case STRUCT:
+		return id;
+	case POINTER:
+		return btf__add_ptr(cut, id);
+	case POINTERS:
+		id = btf__add_ptr(cut, id);
+		return id < 0 ? id : btf__add_array(cut, number, id, 0);
+	default:
+		return number;
+	}
 }
 
-/* A kernel without the struct or the member gets none: the programs ask whether it is there. */
-static int add_piece(struct btf *cut, const struct btf *kernel, const struct piece *p)
+static int add_field(struct btf *cut, const struct btf *kernel, const struct btf_type *t,
+		     const char *name, int type)
+{
+	const struct btf_member *m = find_member(kernel, t, name);
+
+	if (!m)
+		return 0;
+	return btf__add_field(cut, name, type, btf_member_bit_offset(t, (int)(m - btf_members(t))),
+			      0);
+}
+
+/*
+ * Adds the struct of the n pieces at p. Its members' types come first, since fields go to the type
+ * that was added last. A kernel without the struct or a member gets none: the programs ask whether
+ * it is there.
+ */
+static int add_struct(struct btf *cut, const struct btf *kernel, const struct piece *p, size_t n)
 {
 	int id = btf__find_by_name_kind(kernel, p->name, BTF_KIND_STRUCT);
 	const struct btf_type *t = id > 0 ? btf__type_by_id(kernel, id) : NULL;
-	const struct btf_member *m = t ? find_member(kernel, t, p->member) : NULL;
-	int type = m ? member_type(cut, p) : 0;
-	int err;
+	int types[MAX_MEMBERS], err = 0;
 
 	if (!t)
 		return 0;
-	if (type < 0)
-		return type;
-	err = btf__add_struct(cut, p->name, t->size);
-	if (err < 0 || !m)
-		return err < 0 ? err : 0;
-	return btf__add_field(cut, p->member, type,
-			      btf_member_bit_offset(t, (int)(m - btf_members(t))), 0);
+	for (size_t i = 0; i < n && err >= 0; i++)
+		err = types[i] = member_type(cut, &p[i]);
+	if (err >= 0)
+		err = btf__add_struct(cut, p->name, t->size);
+	for (size_t i = 0; i < n && err >= 0; i++)
+		err = add_field(cut, kernel, t, p[i].member, types[i]);
+	return err < 0 ? err : 0;
+}
+
+/* How many of the pieces from p on are of one struct. */
+static size_t members_of(const struct piece *p)
+{
+	size_t n = 1;
+
+	while (n < MAX_MEMBERS && &p[n] < pieces + ARRAY_SIZE(pieces) &&
+	       !strcmp(p[n].name, p->name))
+		n++;
+	return n;
 }
 
 static int write_out(const struct btf *cut)
@@ -84,8 +126,8 @@ int core_btf_open(struct why *why)
 	struct btf *kernel = btf__load_vmlinux_btf(), *cut = btf__new_empty();
 	int err = kernel && cut ? 0 : -errno;
 
-	for (size_t i = 0; i < ARRAY_SIZE(pieces) && !err; i++)
-		err = add_piece(cut, kernel, &pieces[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(pieces) && !err; i += members_of(&pieces[i]))
+		err = add_struct(cut, kernel, &pieces[i], members_of(&pieces[i]));
 	if (!err)
 		err = write_out(cut);
 	btf__free(cut);

@@ -15,6 +15,8 @@ bool probe_set_retval(void)
 static enum bpf_prog_type program_type(enum cgnet_hook hook)
 {
 	switch (hook) {
+	case CGNET_HOOK_SETSOCKOPT:
+		return BPF_PROG_TYPE_CGROUP_SOCKOPT;
 	case CGNET_HOOK_CREATE:
 		return BPF_PROG_TYPE_CGROUP_SOCK;
 	case CGNET_HOOK_EGRESS:

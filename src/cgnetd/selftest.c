@@ -24,6 +24,7 @@
 enum way {
 	WAY_CONNECT, /* connect() */
 	WAY_SEND,    /* an unconnected datagram */
+	WAY_JOIN,    /* a membership in a group */
 	WAY_SOCKET,  /* socket(), with the protocol that no class allows */
 	WAY_PING,    /* an echo request, which only egress sees */
 };
@@ -41,6 +42,8 @@ static const struct attempt attempts[] = {
 	{"UDP connect over IPv6", AF_INET6, SOCK_DGRAM, WAY_CONNECT},
 	{"UDP send over IPv4", AF_INET, SOCK_DGRAM, WAY_SEND},
 	{"UDP send over IPv6", AF_INET6, SOCK_DGRAM, WAY_SEND},
+	{"membership over IPv4", AF_INET, SOCK_DGRAM, WAY_JOIN},
+	{"membership over IPv6", AF_INET6, SOCK_DGRAM, WAY_JOIN},
 	{"raw socket over IPv4", AF_INET, SOCK_RAW, WAY_SOCKET},
 	{"raw socket over IPv6", AF_INET6, SOCK_RAW, WAY_SOCKET},
 	{"ping over IPv4", AF_INET, SOCK_DGRAM, WAY_PING},
@@ -77,6 +80,20 @@ static int protocol(const struct attempt *a)
 	return 0;
 }
 
+/* The sentinels are no groups: what is not refused for that is for another reason. */
+static int join(int fd, int family)
+{
+	struct ip_mreq group4 = {};
+	struct ipv6_mreq group6 = {};
+
+	if (family == AF_INET) {
+		memcpy(&group4.imr_multiaddr, sentinel4, sizeof(sentinel4));
+		return setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group4, sizeof(group4));
+	}
+	memcpy(&group6.ipv6mr_multiaddr, sentinel6, sizeof(sentinel6));
+	return setsockopt(fd, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, &group6, sizeof(group6));
+}
+
 /* The errno of the attempt; 0 if it went through, -1 if this kernel has no such socket. */
 static int try_one(const struct attempt *a)
 {
@@ -96,6 +113,9 @@ static int try_one(const struct attempt *a)
 	case WAY_SEND:
 	case WAY_PING:
 		ret = sendto(fd, echo, sizeof(echo), 0, (struct sockaddr *)&to, len);
+		break;
+	case WAY_JOIN:
+		ret = join(fd, a->family);
 		break;
 	default:
 		ret = 0;
@@ -256,9 +276,8 @@ static int spawn_in(const char *cgroup, int results[ATTEMPTS], struct why *why)
 static enum cgnet_layer layer_of(enum way way)
 {
 	static const enum cgnet_layer layers[] = {
-		[WAY_CONNECT] = CGNET_LAYER_CONNECT,
-		[WAY_SEND] = CGNET_LAYER_SENDMSG,
-		[WAY_SOCKET] = CGNET_LAYER_CREATE,
+		[WAY_CONNECT] = CGNET_LAYER_CONNECT, [WAY_SEND] = CGNET_LAYER_SENDMSG,
+		[WAY_JOIN] = CGNET_LAYER_SENDMSG,    [WAY_SOCKET] = CGNET_LAYER_CREATE,
 		[WAY_PING] = CGNET_LAYER_EGRESS,
 	};
 

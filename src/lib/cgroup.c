@@ -7,12 +7,12 @@
 #include <libcgroup.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "cgroup_tree.h"
 #include "mountinfo.h"
 
 /* The limits of a class, and the files that they stand in. */
@@ -120,29 +120,11 @@ int cgroup_id(const char *path, uint64_t *id)
 	return 0;
 }
 
-/* Opens a file of the cgroup for reading, or returns NULL with errno set. */
-static FILE *open_file(const char *path, const char *name)
-{
-	char file[PATH_MAX];
-
-	if ((size_t)snprintf(file, sizeof(file), "%s/%s", path, name) >= sizeof(file)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return fopen(file, "re");
-}
-
 int cgroup_populated(const char *path)
 {
-	_cleanup_fclose_ FILE *f = open_file(path, "cgroup.events");
-	char line[64];
+	_cleanup_close_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, "populated ", 10))
-			return line[10] == '1';
-	return -EIO;
+	return dir < 0 ? -errno : cgroup_dir_populated(dir);
 }
 
 int cgroup_each_child(const char *path, int (*visit)(const char *name, void *arg), void *arg)
@@ -269,10 +251,13 @@ int cgroup_limit_enable(const char *path, enum cgnet_limit limit, struct why *wh
 /* Reads a file with one number, or "max", which reads as 0. */
 static int read_number(const char *path, const char *name, uint64_t *out)
 {
-	_cleanup_fclose_ FILE *f = open_file(path, name);
+	_cleanup_fclose_ FILE *f = NULL;
 	unsigned long long value = 0;
-	char word[32];
+	char file[PATH_MAX], word[32];
 
+	if ((size_t)snprintf(file, sizeof(file), "%s/%s", path, name) >= sizeof(file))
+		return -ENAMETOOLONG;
+	f = fopen(file, "re");
 	if (!f)
 		return -errno;
 	if (fscanf(f, "%31s", word) != 1)
@@ -332,87 +317,36 @@ int cgroup_limit_set(const char *path, enum cgnet_limit limit, uint64_t value, s
 	return 0;
 }
 
-static int remove_child(const char *name, void *arg)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", (const char *)arg, name) >= sizeof(path))
-		return -ENAMETOOLONG;
-	return cgroup_remove(path);
-}
-
 int cgroup_remove(const char *path)
 {
-	int err;
-
-	if (rmdir(path) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EBUSY && errno != ENOTEMPTY)
-		return -errno;
-	err = cgroup_each_child(path, remove_child, (void *)path);
-	if (err && err != -ENOENT)
-		return err;
-	return rmdir(path) == 0 || errno == ENOENT ? 0 : -errno;
+	return cgroup_tree_remove(AT_FDCWD, path);
 }
 
-/* SIGKILL to each process listed in path; nested cgroups are the caller's. */
-static int kill_listed(const char *path)
+static int kill_at_once(int dir)
 {
-	_cleanup_fclose_ FILE *f = open_file(path, "cgroup.procs");
-	int pid;
+	_cleanup_close_ int fd = openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
 
-	if (!f)
-		return errno == ENOENT ? 0 : -errno;
-	while (fscanf(f, "%d", &pid) == 1)
-		if (pid > 0)
-			kill(pid, SIGKILL);
-	return 0;
-}
-
-static int kill_each(const char *path);
-
-static int kill_child(const char *name, void *arg)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", (const char *)arg, name) >= sizeof(path))
-		return -ENAMETOOLONG;
-	return kill_each(path);
-}
-
-static int kill_each(const char *path)
-{
-	int err = kill_listed(path);
-
-	return err ? err : cgroup_each_child(path, kill_child, (void *)path);
-}
-
-static int kill_at_once(const char *path)
-{
-	_cleanup_close_ int fd = -1;
-	char file[PATH_MAX];
-
-	if ((size_t)snprintf(file, sizeof(file), "%s/cgroup.kill", path) >= sizeof(file))
-		return -ENAMETOOLONG;
-	fd = open(file, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "1", 1) != 1)
-		return -errno;
-	return 0;
+	return fd < 0 || write(fd, "1", 1) != 1 ? -errno : 0;
 }
 
 int cgroup_kill(const char *path)
 {
+	_cleanup_close_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct timespec pause = {.tv_nsec = KILL_PAUSE_NS};
-	bool at_once = kill_at_once(path) == 0;
-	int populated;
+	int populated, err;
+	bool at_once;
 
+	if (dir < 0)
+		return errno == ENOENT ? 0 : -errno;
+	at_once = kill_at_once(dir) == 0;
 	for (int i = 0; i < KILL_ROUNDS; i++) {
-		populated = cgroup_populated(path);
+		populated = cgroup_dir_populated(dir);
 		if (populated <= 0)
-			return populated == -ENOENT ? 0 : populated;
+			return populated == -ENOENT || populated == -ENODEV ? 0 : populated;
 		/* A process may fork while its list is read: hence again until none is left. */
-		if (!at_once)
-			kill_each(path);
+		err = at_once ? 0 : cgroup_tree_kill(dir);
+		if (err)
+			return err;
 		nanosleep(&pause, NULL);
 	}
 	return -EBUSY;

@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define MAX_SESSION_NAME 64
+#include "cgroup_tree.h"
 
-/* Cgroups nested deeper than this stay until `cgnetd unload`. */
-#define MAX_DEPTH 32
+#define MAX_SESSION_NAME 64
 
 /* How many sessions a sweep looks at. */
 #define SWEEP_FEW 8
@@ -62,70 +61,6 @@ int session_check_name(const char *name, struct why *why)
 	return 0;
 }
 
-/* Whether processes live in the cgroup or below; true as well if that is not known. */
-static bool is_populated(int dir)
-{
-	_cleanup_close_ int fd = -1;
-	char text[128];
-	ssize_t n;
-
-	fd = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return true;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0)
-		return true;
-	text[n] = '\0';
-	return !strstr(text, "populated 0");
-}
-
-/* Removes the cgroups below dir, the deepest first, as far as they can be removed. */
-static void remove_below(int dir, int depth)
-{
-	struct dirent *d;
-	DIR *list;
-	int fd;
-
-	list = fdopendir(dir);
-	if (!list) {
-		close(dir);
-		return;
-	}
-	while ((d = readdir(list))) {
-		if (d->d_type != DT_DIR || d->d_name[0] == '.')
-			continue;
-		if (!unlinkat(dirfd(list), d->d_name, AT_REMOVEDIR) || depth == MAX_DEPTH)
-			continue;
-		fd = openat(dirfd(list), d->d_name,
-			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		remove_below(fd, depth + 1);
-		unlinkat(dirfd(list), d->d_name, AT_REMOVEDIR);
-	}
-	closedir(list);
-}
-
-/* Removes a cgroup that nothing lives in, those below included. Returns 0 or -errno. */
-static int remove_tree(int parent, const char *name)
-{
-	int fd;
-
-	if (!unlinkat(parent, name, AT_REMOVEDIR))
-		return 0;
-	if (errno != EBUSY)
-		return -errno;
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (is_populated(fd)) {
-		close(fd);
-		return -EBUSY;
-	}
-	remove_below(fd, 0);
-	return unlinkat(parent, name, AT_REMOVEDIR) ? -errno : 0;
-}
-
 /* Opens the directory and locks it. A lock that somebody has means that a session is starting. */
 static int open_locked(const char *path)
 {
@@ -148,7 +83,7 @@ static int open_empty(const char *path)
 	_cleanup_close_ int fd = -1;
 
 	fd = open_locked(path);
-	if (fd >= 0 && is_populated(fd))
+	if (fd >= 0 && cgroup_dir_populated(fd) != 0)
 		return -EBUSY;
 	return take_fd(&fd);
 }
@@ -163,7 +98,7 @@ static int remove_leftover(const struct session *s, struct why *why)
 	int err;
 
 	fd = open_locked(s->dir);
-	err = fd < 0 ? fd : remove_tree(AT_FDCWD, s->dir);
+	err = fd < 0 ? fd : cgroup_tree_remove(AT_FDCWD, s->dir);
 	if (!err || err == -ENOENT)
 		return why_set(why, -EAGAIN, "%s: made and removed at once by others", s->dir);
 	if (err == -EBUSY || err == -EWOULDBLOCK)
@@ -228,7 +163,7 @@ void session_close(struct session *s)
 
 void session_remove(const struct session *s)
 {
-	remove_tree(AT_FDCWD, s->dir);
+	cgroup_tree_remove(AT_FDCWD, s->dir);
 }
 
 int session_remove_dead(const char *path)
@@ -252,7 +187,7 @@ static void sweep_one(int dir, const char *name, time_t now)
 	if (st.st_nlink <= 2)
 		unlinkat(dir, name, AT_REMOVEDIR);
 	else
-		remove_tree(dir, name);
+		cgroup_tree_remove(dir, name);
 }
 
 void session_sweep(const char *dir)

@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -274,6 +275,24 @@ static int try_pidfd_signal(char **arg)
 	return syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0) < 0 ? -errno : 0;
 }
 
+/* The limit that it has already: the first call only reads, and works. */
+static int try_prlimit(char **arg)
+{
+	pid_t pid = (pid_t)number(arg[0]);
+	struct rlimit limit;
+
+	if (prlimit(pid, RLIMIT_CPU, NULL, &limit) < 0)
+		return -errno;
+	return prlimit(pid, RLIMIT_CPU, &limit, NULL) < 0 ? -errno : 0;
+}
+
+static int try_read_limit(char **arg)
+{
+	struct rlimit limit;
+
+	return prlimit((pid_t)number(arg[0]), RLIMIT_CPU, NULL, &limit) < 0 ? -errno : 0;
+}
+
 static int try_setns(char **arg)
 {
 	_cleanup_close_ int fd = open(arg[0], O_RDONLY | O_CLOEXEC);
@@ -380,6 +399,8 @@ static const struct {
 	{"getfd", 2, try_getfd},
 	{"kill", 2, try_kill},
 	{"pidfd-signal", 1, try_pidfd_signal},
+	{"prlimit", 1, try_prlimit},
+	{"read-limit", 1, try_read_limit},
 	{"setns", 1, try_setns},
 	{"setns-pidfd", 1, try_setns_pidfd},
 	{"open", 2, try_open},

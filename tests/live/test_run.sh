@@ -193,7 +193,7 @@ refusals() {
 not_enforced() {
     local hook
 
-    for hook in connect4 connect6 sendmsg4 sendmsg6; do
+    for hook in connect4 connect6 sendmsg4 sendmsg6 setsockopt create egress; do
         bpftool link detach pinned "$bpffs/lan/$hook"
         refused "no $hook" "class lan: not enforced, its $hook program is not attached" \
             "${run[@]}" --class lan --
@@ -270,14 +270,15 @@ except PermissionError: sys.exit("PermissionError")'
 descriptors() {
     local closed want list
 
-    list='ls -v /proc/$$/fd | paste -sd" "'
+    # Without a pipe, whose ends the shell holds while it starts what is behind it.
+    list='ls -v /proc/$$/fd; :'
     try "closed" 0 '' "${run[@]}" -- sh -c "$list" 4</dev/null 5</dev/null 200</dev/null
-    is "closed" "$(cat "$tmp/out")" "0 1 2"
+    is "closed" "$(paste -sd' ' "$tmp/out")" "0 1 2"
     try "kept" 0 '' "${run[@]}" --keep-fd 5 --keep-fd=200 --keep-fd 3 --keep-fd 5 -- sh -c "$list" \
         3</dev/null 4</dev/null 5</dev/null 6</dev/null 200</dev/null
-    is "kept" "$(cat "$tmp/out")" "0 1 2 3 5 200"
+    is "kept" "$(paste -sd' ' "$tmp/out")" "0 1 2 3 5 200"
     try "standard ones kept" 0 '' "${run[@]}" --keep-fd 0 --keep-fd 2 -- sh -c "$list" 3</dev/null
-    is "standard ones kept" "$(cat "$tmp/out")" "0 1 2"
+    is "standard ones kept" "$(paste -sd' ' "$tmp/out")" "0 1 2"
     try "a kept one works" 0 '' "${run[@]}" --keep-fd 7 -- cat /proc/self/fd/7 7<"$tmp/run.conf"
     is "a kept one works" "$(cat "$tmp/out")" "$(cat "$tmp/run.conf")"
     refused "a closed one" '--keep-fd 9: not open' "${run[@]}" --keep-fd 9 --
@@ -291,7 +292,7 @@ descriptors() {
         os.dup2(a.fileno(), 20), os.dup2(b.fileno(), 21)
         os.execv(sys.argv[1], sys.argv[1:])' \
         "${run[@]}" --keep-fd 21 -- sh -c "$list"
-    is "a socket" "$(cat "$tmp/out")" "0 1 2 21"
+    is "a socket" "$(paste -sd' ' "$tmp/out")" "0 1 2 21"
 
     # Standard descriptors that are closed stay closed; what cgnet-run opens is not taken for one.
     for closed in 0 1 2 '0 1' '0 2' '1 2' '0 1 2'; do

@@ -15,8 +15,9 @@
 #define MAX_WORDS 24
 
 static const struct attack *const tables[] = {
-	net_attacks,   packet_attacks, option_attacks, header_attacks, socket_attacks, own_attacks,
-	leave_attacks, mount_attacks,  trace_attacks,  unix_attacks,   undo_attacks,
+	net_attacks,	packet_attacks, option_attacks, header_attacks,
+	socket_attacks, own_attacks,	leave_attacks,	mount_attacks,
+	trace_attacks,	unix_attacks,	undo_attacks,	member_attacks,
 };
 
 /* Shared with the child that carries an attempt out. */

@@ -26,7 +26,7 @@ struct attack {
 /* Tables, ended by a NULL name. */
 extern const struct attack net_attacks[], packet_attacks[], option_attacks[], header_attacks[],
 	socket_attacks[], own_attacks[], leave_attacks[], mount_attacks[], trace_attacks[],
-	unix_attacks[], undo_attacks[];
+	unix_attacks[], undo_attacks[], member_attacks[];
 
 /* err is 0 or a negative errno. Returns err. */
 int step(struct outcome *o, const char *what, int err);

@@ -20,6 +20,7 @@
 #   ignore          "packets" or "arrivals" where the attempt may cause some that do no harm
 #   layer           the layer that has to count the denial
 #   instead         (array) another control than the attempt itself
+#   plain           (array) where the plain connect goes, if not to the target
 #   prepare, tidy   commands to be run before and after each attempt
 #   ours            what else to say about the attempt
 
@@ -36,6 +37,7 @@ row_defaults() {
     reached_by=answer
     layer=
     instead=()
+    plain=()
     prepare=
     tidy=
     answer='^[0-9]+$'
@@ -232,7 +234,7 @@ plain_reach() {
 
     local who=root
     agent out probe
-    ask "$name" tcp "$to_addr" "$to_port"
+    ask "$name" tcp "${plain[0]:-$to_addr}" "${plain[1]:-$to_port}"
     ok=$word
     word=$w usec=$u
     [ "$ok" = ok ]

@@ -5,6 +5,7 @@
  *
  *   int80 connect|socketcall|sendto ADDR PORT     word: "ok" or an errno
  *   int80 socket FAMILY TYPE PROTOCOL             word: "made" or an errno
+ *   int80 join GROUP DEVICE                       word: "ok" or an errno
  *   int80 bpf | io_uring | ptrace PID             word: "done" or an errno
  *   int80 type TEXT                               at the terminal
  */
@@ -20,7 +21,8 @@
 #if defined(__x86_64__)
 
 enum { I386_PTRACE = 26, I386_IOCTL = 54, I386_SOCKETCALL = 102, I386_BPF = 357 };
-enum { I386_SOCKET = 359, I386_CONNECT = 362, I386_SENDTO = 369, I386_URING_SETUP = 425 };
+enum { I386_SOCKET = 359, I386_CONNECT = 362, I386_SETSOCKOPT = 366, I386_SENDTO = 369 };
+enum { I386_URING_SETUP = 425 };
 enum { CALL_SOCKET = 1, CALL_CONNECT = 3 };
 
 /* Nothing of this may lie on the stack, which is above 4 GiB. */
@@ -28,6 +30,10 @@ static struct peer to;
 static unsigned int call_args[6];
 static union bpf_attr attr;
 static char zeros[256], text[64];
+static struct {
+	unsigned int interface;
+	char group[sizeof(struct sockaddr_storage)];
+} request;
 
 static unsigned int low(const void *p)
 {
@@ -94,6 +100,26 @@ static int reach(char **args)
 	return 0;
 }
 
+/*
+ * What 64-bit programs have at offset 8, the family, is the v6 address's flow information here: it
+ * says that what follows were a v4 address, of which the group's first bytes look public.
+ */
+static int join(const char *group, const char *device)
+{
+	int fd, level;
+
+	if (!peer_parse(group, 0, &to))
+		return -EINVAL;
+	level = to.sa.sa_family == AF_INET ? SOL_IP : SOL_IPV6;
+	to.v6.sin6_flowinfo = to.sa.sa_family == AF_INET6 ? AF_INET : to.v6.sin6_flowinfo;
+	request.interface = if_nametoindex(device);
+	memcpy(request.group, &to.any, sizeof(request.group));
+	fd = int80(I386_SOCKET, to.sa.sa_family, SOCK_DGRAM, 0, 0, 0);
+	return fd < 0 ? fd
+		      : int80(I386_SETSOCKOPT, fd, level, MCAST_JOIN_GROUP, low(&request),
+			      sizeof(request));
+}
+
 static int type_text(const char *s)
 {
 	int e = 0;
@@ -119,6 +145,11 @@ int main(int argc, char **argv)
 	int e;
 
 	signal(SIGSEGV, on_fault);
+	if (argc == 4 && !strcmp(what, "join")) {
+		say("ok", join(argv[2], argv[3]));
+		usleep(100000);
+		return 0;
+	}
 	if (argc == 4)
 		return reach(argv + 1);
 	if (argc == 5 && !strcmp(what, "socket")) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Other views of cgroupfs and bpffs than the one that a session is given. ADDR PORT come first. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -33,6 +34,58 @@ static void attack_fresh(struct outcome *o, char **args)
 	snprintf(path, sizeof(path), "%s/%s", args[2], args[4]);
 	step(o, "write", write_file(path, "0"));
 	try_tcp(o, args[0], args[1]);
+}
+
+/* DIR DEPTH: cgroups in cgroups, deeper than a path can say, and this process in the last one. */
+static void attack_nest_deep(struct outcome *o, char **args)
+{
+	char name[200];
+	int e = 0;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	new_view(o, "user");
+	step(o, "mount", made(mount("none", args[2], "cgroup2", 0, NULL)));
+	e = made(chdir(args[2]));
+	for (unsigned long i = number_arg(args[3]); i && !e; i--) {
+		e = made(mkdir(name, 0755));
+		if (!e)
+			e = made(chdir(name));
+	}
+	step(o, "nest", e);
+	step(o, "write", write_file("cgroup.procs", "0"));
+	try_tcp(o, args[0], args[1]);
+}
+
+static void remove_below(int dir)
+{
+	DIR *list = fdopendir(dir);
+	struct dirent *d;
+
+	while (list && (d = readdir(list))) {
+		int fd;
+
+		if (d->d_type != DT_DIR || d->d_name[0] == '.')
+			continue;
+		fd = openat(dir, d->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0)
+			remove_below(fd);
+		unlinkat(dir, d->d_name, AT_REMOVEDIR);
+	}
+	if (list)
+		closedir(list);
+	else
+		close(dir);
+}
+
+/* DIR: no attack, but what removes such cgroups afterwards, from outside. */
+static void attack_remove_tree(struct outcome *o, char **args)
+{
+	int fd = open(args[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	end(o, made(fd));
+	if (fd >= 0)
+		remove_below(fd);
 }
 
 /* DIR FILE [user]: an existing mount made writable. */
@@ -93,7 +146,12 @@ static void attack_unlink(struct outcome *o, char **args)
 }
 
 const struct attack mount_attacks[] = {
-	{"fresh", 5, attack_fresh},	{"remount", 4, attack_remount},
-	{"uncover", 4, attack_uncover}, {"handle", 4, attack_handle},
-	{"unlink", 3, attack_unlink},	{NULL, 0, NULL},
+	{"fresh", 5, attack_fresh},
+	{"nest-deep", 4, attack_nest_deep},
+	{"remove-tree", 1, attack_remove_tree},
+	{"remount", 4, attack_remount},
+	{"uncover", 4, attack_uncover},
+	{"handle", 4, attack_handle},
+	{"unlink", 3, attack_unlink},
+	{NULL, 0, NULL},
 };

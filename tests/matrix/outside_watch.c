@@ -65,9 +65,12 @@ static bool read_transport(unsigned char proto, const unsigned char *p, size_t l
 			   unsigned int *port)
 {
 	*port = 0;
-	/* Neighbours and routers looked for, groups reported. */
+	/*
+	 * Neighbours and routers looked for, groups reported; but for what version 1 sends to the
+	 * group itself (131), which tells it of somebody.
+	 */
 	if (proto == IPPROTO_ICMPV6)
-		return !(len && ((p[0] >= 130 && p[0] <= 137) || p[0] == 143));
+		return !(len && p[0] != 131 && ((p[0] >= 130 && p[0] <= 137) || p[0] == 143));
 	if (proto == IPPROTO_TCP && len >= 20) {
 		*port = (unsigned int)p[2] << 8 | p[3];
 		return (p[13] & 0x12) == 0x02 || len > (size_t)(p[12] >> 4) * 4;

@@ -18,10 +18,6 @@ enum kind { OWN_TCP, OWN_UDP, OWN_UDP_CONNECTED, OWN_MPTCP };
 /* At that many addresses, see rows/40-loopback.sh. */
 #define SHARED_ADDRESSES 24
 
-/* How a server shares its port with another: not, as the kernel spreads it, or by its own choice.
- */
-enum share { ALONE, SHARED, STEERED };
-
 static enum kind kind_arg(const char *text)
 {
 	if (!strcmp(text, "udp"))
@@ -92,33 +88,41 @@ static int choose_first(int fd)
 	return made(setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog)));
 }
 
-/* A child that answers until this process ends. Returns its pid or a negative errno. */
-static pid_t serve(enum kind kind, const struct peer *local, const char *text, enum share share)
-{
-	pid_t pid, parent = getpid();
-	int e, fd = server_socket(kind, local, share != ALONE);
+/* A child that answers as long as this process lives; the socket is kept, for the filter's sake. */
+struct server {
+	pid_t pid;
+	int fd;
+};
 
-	if (fd < 0 || (!is_udp(kind) && listen(fd, 16)))
-		return fd < 0 ? fd : -errno;
-	e = share == STEERED ? choose_first(fd) : 0;
-	if (e)
-		return e;
-	pid = fork();
-	if (!pid) {
+/* Returns 0 or a negative errno; then there is nothing to be stopped. */
+static int serve(struct server *server, enum kind kind, const struct peer *local, const char *text,
+		 bool shared)
+{
+	pid_t parent = getpid();
+
+	*server = (struct server){.pid = -1, .fd = server_socket(kind, local, shared)};
+	if (server->fd < 0)
+		return server->fd;
+	if (!is_udp(kind) && listen(server->fd, 16))
+		return -errno;
+	server->pid = fork();
+	if (!server->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		while (getppid() == parent)
-			answer(fd, kind, text);
+			answer(server->fd, kind, text);
 		_exit(0);
 	}
-	close(fd);
-	return pid;
+	return 0;
 }
 
-static void stop(pid_t pid)
+/* A filter is the group's, which outlives this server: it is taken off. */
+static void stop(const struct server *server)
 {
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	set_flag(server->fd, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, 0);
+	close(server->fd);
+	if (server->pid > 0) {
+		kill(server->pid, SIGKILL);
+		waitpid(server->pid, NULL, 0);
 	}
 }
 
@@ -149,15 +153,16 @@ static void attack_own(struct outcome *o, char **args)
 {
 	struct peer to = peer_arg(args[0], args[1]), local = peer_arg(args[3], args[1]);
 	enum kind kind = kind_arg(args[2]);
-	pid_t pid = serve(kind, &local, "1\n", ALONE);
+	struct server server;
+	int e = serve(&server, kind, &local, "1\n", false);
 
-	if (pid < 0) {
-		step(o, "serve", pid);
+	if (e) {
+		step(o, "serve", e);
 		end_word(o, "setup");
 		return;
 	}
 	reach(o, kind, &to, 1000);
-	stop(pid);
+	stop(&server);
 }
 
 /* The same in a network namespace of one's own. */
@@ -183,16 +188,15 @@ static void attack_netns_decoy(struct outcome *o, char **args)
 	enum kind kind = kind_arg(args[2]);
 	struct attempt a = attempt_at(&to);
 	int e = is_udp(kind) ? datagram(&a) : stream(&a, 0);
-	pid_t pid = -1;
+	struct server server;
 
 	step(o, "unshare", made(unshare(CLONE_NEWUSER | CLONE_NEWNET)));
 	step(o, "lo up", lo_up());
-	pid = serve(kind, &to, "own\n", ALONE);
-	step(o, "decoy", pid < 0 ? pid : 0);
+	step(o, "decoy", serve(&server, kind, &to, "own\n", false));
 	if (!e)
 		e = connect_to(&a, &to);
 	conclude(o, &a, e || !is_udp(kind) ? e : send_to(&a, NULL, 0));
-	stop(pid);
+	stop(&server);
 }
 
 /* ADDR PORT OWN: a socket that was accepted, from a client of one's own, connects. */
@@ -250,11 +254,11 @@ static void attack_decoy(struct outcome *o, char **args)
 {
 	struct peer to = peer_arg(args[0], args[1]), local = peer_arg(args[3], args[1]);
 	enum kind kind = kind_arg(args[2]);
-	pid_t pid = serve(kind, &local, "own\n", ALONE);
+	struct server server;
 
-	step(o, "decoy", pid < 0 ? pid : 0);
+	step(o, "decoy", serve(&server, kind, &local, "own\n", false));
 	reach(o, kind, &to, 1000);
-	stop(pid);
+	stop(&server);
 }
 
 /*
@@ -264,16 +268,20 @@ static void attack_decoy(struct outcome *o, char **args)
 static void attack_share(struct outcome *o, char **args)
 {
 	struct peer to = peer_arg(args[0], args[1]);
-	enum share share = strcmp(args[3], "steered") ? SHARED : STEERED;
+	bool steered = !strcmp(args[3], "steered");
 	enum kind kind = kind_arg(args[2]);
+	struct server server;
 
 	for (int i = 0; i < SHARED_ADDRESSES && strcmp(o->word, "ok") != 0; i++) {
-		pid_t pid = serve(kind, &to, "own\n", share);
+		int e = serve(&server, kind, &to, "own\n", true);
+		int refused = steered ? choose_first(server.fd) : 0;
 
-		if (!i || pid < 0)
-			step(o, "decoy", pid < 0 ? pid : 0);
+		if (!i)
+			step(o, "decoy", e);
+		if (!i && steered)
+			step(o, "filter", refused);
 		reach(o, kind, &to, 150);
-		stop(pid);
+		stop(&server);
 		to.v4.sin_addr.s_addr += htonl(1);
 	}
 }
@@ -368,11 +376,11 @@ static void attack_own_port(struct outcome *o, char **args)
 	struct peer to = peer_arg(args[0], args[1]);
 	struct peer any = peer_arg(to.sa.sa_family == AF_INET ? "0.0.0.0" : "::", args[1]);
 	enum kind kind = kind_arg(args[2]);
-	pid_t pid = serve(kind, &any, "own\n", ALONE);
+	struct server server;
 
-	step(o, "serve", pid < 0 ? pid : 0);
+	step(o, "serve", serve(&server, kind, &any, "own\n", false));
 	reach(o, kind, &to, 1000);
-	stop(pid);
+	stop(&server);
 }
 
 const struct attack own_attacks[] = {

@@ -19,12 +19,12 @@ struct udp4_packet {
 	char data[2];
 } __attribute__((packed));
 
-static unsigned short checksum(const struct iphdr *ip)
+static unsigned short checksum(struct iphdr ip)
 {
-	unsigned short words[sizeof(*ip) / 2];
+	unsigned short words[sizeof(ip) / 2];
 	unsigned int sum = 0;
 
-	memcpy(words, ip, sizeof(words));
+	memcpy(words, &ip, sizeof(words));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		sum += words[i];
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -43,7 +43,7 @@ static struct udp4_packet udp4_packet(const struct peer *to, unsigned int source
 	p.ip.tot_len = htons(sizeof(p));
 	p.ip.saddr = source;
 	p.ip.daddr = to->v4.sin_addr.s_addr;
-	p.ip.check = checksum(&p.ip);
+	p.ip.check = checksum(p.ip);
 	p.udp.len = htons(sizeof(p.udp) + sizeof(p.data));
 	return p;
 }

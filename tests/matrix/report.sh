@@ -56,7 +56,7 @@ confinement() {
 write_markdown() {
     local i class field
 
-    echo "Kernel: $(uname -r), $(uname -m)"
+    echo "Kernel: Linux $(uname -r | cut -d- -f1), $(uname -m)"
     echo
     echo "Layers in force: $layers. Confinement: $(confinement)."
     echo
@@ -101,14 +101,15 @@ write_tap() {
 
 # matrix_finish [TOPIC]...: the last row, the reports if all rows ran, and the closing line.
 matrix_finish() {
-    local left layers
+    local left layers observed
 
     layers=$(layers_in_force)
     stop_sessions
     left=$(clean_up)
+    observed=${left:-nothing is left}
     if is_selected END-01; then
         row END-01 ALLOWED "unload takes everything down, whatever the sessions did" \
-            "outside: cgnetd unload" "the rows above" "${left:-nothing is left}" "$left"
+            "outside: cgnetd unload" "the rows above" "${observed:0:300}" "${left:+something is left}"
     fi
     if [ $# -eq 0 ]; then
         write_markdown | plain >"$build/matrix.md"

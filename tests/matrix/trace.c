@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -117,6 +118,20 @@ static void attack_pidfd_signal(struct outcome *o, char **args)
 	end_done(o, made(syscall(SYS_pidfd_send_signal, fd, SIGUSR1, NULL, 0)));
 }
 
+/* A limit, which it does not feel here; one on its processor time would end it. */
+static void attack_prlimit(struct outcome *o, char **args)
+{
+	pid_t pid = (pid_t)number_arg(args[2]);
+	struct rlimit limit;
+	int e = made(prlimit(pid, RLIMIT_CPU, NULL, &limit));
+
+	if (!e)
+		e = made(prlimit(pid, RLIMIT_CPU, &limit, NULL));
+	end(o, e);
+	if (!e)
+		end_word(o, "done");
+}
+
 /* As the owner of a pipe it gets a signal of our choice when data arrives. */
 static void attack_sigio(struct outcome *o, char **args)
 {
@@ -205,6 +220,7 @@ const struct attack trace_attacks[] = {
 	{"tgkill", 3, attack_tgkill},
 	{"sigqueue", 3, attack_sigqueue},
 	{"pidfd-signal", 3, attack_pidfd_signal},
+	{"prlimit", 3, attack_prlimit},
 	{"sigio", 3, attack_sigio},
 	{"getfd", 4, attack_getfd},
 	{"trace-child", 2, attack_trace_child},

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -135,6 +136,11 @@ static const struct call_row rows[] = {
 	{NATIVE, SYS_request_key, {1, 1, 0}, ALWAYS(0)},
 	{NATIVE, SYS_request_key, {1, 1, 1}, ALWAYS(ENOKEY)},
 	{NATIVE, SYS_request_key, {1, 1, HIGH}, ALWAYS(ENOKEY)},
+	{NATIVE, SYS_prlimit64, {0, RLIMIT_CPU, 1}, ALWAYS(0)},
+	{NATIVE, SYS_prlimit64, {1, RLIMIT_CPU, 0}, ALWAYS(0)},
+	{NATIVE, SYS_prlimit64, {1, RLIMIT_CPU, 1}, ALWAYS(EPERM)},
+	{NATIVE, SYS_prlimit64, {1, RLIMIT_NOFILE, HIGH}, ALWAYS(EPERM)},
+	{NATIVE, SYS_prlimit64, {HIGH | 1, RLIMIT_CPU, 1}, ALWAYS(EPERM)},
 	{NATIVE, SYS_ptrace, {PTRACE_ATTACH, 1}, {0, 0, EPERM, EPERM}},
 	{NATIVE, SYS_ptrace, {PTRACE_SEIZE, 1}, {0, 0, EPERM, EPERM}},
 	{NATIVE, SYS_ptrace, {HIGH | PTRACE_SEIZE, 1}, {0, 0, EPERM, EPERM}},
@@ -152,6 +158,8 @@ static const struct call_row rows[] = {
 	{I386, 54, {0, TIOCSTI}, ALWAYS(EPERM)},
 	{I386, 54, {0, TIOCLINUX}, ALWAYS(EPERM)},
 	{I386, 287, {1, 1, 1}, ALWAYS(ENOKEY)},
+	{I386, 340, {1, RLIMIT_CPU, 1}, ALWAYS(EPERM)},
+	{I386, 340, {1, RLIMIT_CPU, 0}, ALWAYS(0)},
 	{I386, 26, {PTRACE_ATTACH}, {0, 0, EPERM, EPERM}},
 	{I386, 348, {0}, {0, 0, EPERM, EPERM}},
 	{I386, 438, {0}, {0, 0, EPERM, EPERM}},

@@ -215,3 +215,26 @@ want=silent
 blocked PATH-105 "a further path of an MPTCP connection" mptcp-stay "$public4" 7779
 want="(setup-)?EPERM"
 reached_by=answer
+
+# The kernel tells the link of it, at the group's address in version 1: no call sends it.
+for file in ipv4/conf/lan0/force_igmp_version ipv6/conf/lan0/force_mld_version; do
+    [ ! -e "/proc/sys/net/$file" ] || echo 1 >"/proc/sys/net/$file"
+done
+reached_by=packets
+plain=(10.1.2.3 80)
+ip route add 239.9.8.7 dev lan0
+target 239.9.8.7 0
+both blocked PATH-106 "the report of a membership in a multicast group" join 239.9.8.7 0 mreqn lan0
+blocked PATH-107 "the same, by its socket address" join 239.9.8.7 0 request lan0
+blocked PATH-108 "the same, in a longer option than programs are shown" join 239.9.8.7 0 long lan0
+blocked PATH-109 "the same, from one source" join 239.9.8.7 0 mreq-source lan0
+blocked PATH-110 "the same, from one source, by socket addresses" \
+    join 239.9.8.7 0 request-source lan0
+blocked PATH-111 "the same, by a 32-bit program" run "$bin/int80" join 239.9.8.7 lan0
+target ff05::9:8 0
+blocked PATH-112 "the same over IPv6" join ff05::9:8 0 mreq6 lan0
+blocked PATH-113 "the same over IPv6, by its socket address" join ff05::9:8 0 request lan0
+blocked PATH-114 "the same over IPv6, by a 32-bit program that adds a decoy" \
+    run "$bin/int80" join ff05::9:8 lan0
+ip route del 239.9.8.7 dev lan0
+row_defaults

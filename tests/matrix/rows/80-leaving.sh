@@ -148,6 +148,13 @@ blocked LEAVE-36-root "the socket of a process of root's" \
 who=user blocked LEAVE-36-user "the socket of a process of the same user" \
     getfd "${D[@]}" "$deputy_pid_user" "$deputy_socket_user"
 
+reached_by='done'
+blocked LEAVE-58-root "a limit on the processor time of a process of root's, which would end it" \
+    prlimit "${D[@]}" "$deputy_pid_root"
+who=user blocked LEAVE-58-user "the same, of a process of the same user" \
+    prlimit "${D[@]}" "$deputy_pid_user"
+reached_by=answer
+
 # --- descriptors that cgnet-run was started with -------------------------------------------------
 # with_fds WHERE [--keep] ATTACK WORD...: descriptors 7 to 9 are a socket, a connected one and a file.
 with_fds() {

@@ -252,4 +252,17 @@ blocked UNDO-22-root "cgnet-run, killed by its session" run sh -c "$kill_runner"
 want="(setup-)?EPERM"
 instead=()
 layer=
+# nested_unload WHERE: in a session's own cgroup root may make others, deeper than a path can say.
+nested_unload() {
+    sacrifice_load
+    [ "$1" = out ] || launch "$build/cgnet-run" "${sacrifice[@]}" --class restricted -- \
+        "$bin/attack" nest-deep "${D[@]}" "$dir/shared/mnt" 40 >/dev/null &
+    wait $!
+    word=unloaded
+    detail=$("$build/cgnetd" unload --force "${sacrifice[@]}" 2>&1 >/dev/null) || word=refused
+    "$bin/attack" remove-tree "$cgroup/sac" >/dev/null 2>&1
+}
+reached_by=unloaded
+allowed UNDO-23-root "unload, when a session has nested cgroups deeper than a path can say" \
+    function nested_unload
 agent_stop victim

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Run by hand (five minutes). What cgnet-run takes from a session: the ways out of its class and to the policy are closed, for root
+# What cgnet-run takes from a session: the ways out of its class and to the policy are closed, for root
 # and for others, with Landlock and without; what sandboxes, debuggers and shells need still works.
 # Scripts of sessions have variables of their own, and cases are called by way of one:
 # shellcheck disable=SC2016,SC2317
@@ -65,23 +65,64 @@ session() { # root or user, COMMAND...
     "${kernel[@]}" "${run[@]}" -- "${@:2}"
 }
 
-# What an attempt comes to inside, alone.
+# Attempts are collected: settle makes them all in one session of each user, for starting one for
+# each would take minutes. A line is what it comes to outside ("-": not tried), and inside
+# ("THIS|THAT"), who, and the attempt.
+attempts=()
+
+# Inside only.
 inside() { # WORD WHO ATTEMPT...
-    is "$2, $with: ${*:3}" "$(session "$2" "$try" "${@:3}" 2>&1)" "$1"
+    attempts+=("- $*")
 }
 
-# What it comes to outside, before and after, and inside ("THIS|THAT").
+# Outside too, before and after.
 refused() { # OUTSIDE INSIDE WHO ATTEMPT...
-    local outside=$1 inside=$2 who=$3 what="$3, $with: ${*:4}" got
+    attempts+=("$*")
+}
 
-    shift 3
-    got=$(as "$who" "$try" "$@" 2>&1)
-    [ "$got" = "$outside" ] || { fail "$what" "control before: $got, not $outside"; return; }
-    got=$(session "$who" "$try" "$@" 2>&1)
-    [[ $got =~ ^($inside)$ ]] || { fail "$what" "$got, not $inside"; return; }
-    got=$(as "$who" "$try" "$@" 2>&1)
-    [ "$got" = "$outside" ] || { fail "$what" "control after: $got, not $outside"; return; }
-    pass "$what"
+# One line of result for each line of the file, "-" for "-"; by CMD..., as somebody or in a session.
+make_attempts() { # FILE CMD...
+    "${@:2}" sh -c '
+        while read -r attempt; do
+            if [ "$attempt" = - ]; then echo -; else "$0" $attempt </dev/null 2>&1; fi
+        done' "$try" <"$1"
+}
+
+# Results are read by line, and one too few or too many shifts none into another's place.
+settle() {
+    local who outside inside attempt i lines controls wanted before in after
+
+    for who in root user; do
+        lines=()
+        controls=()
+        wanted=()
+        for i in "${attempts[@]}"; do
+            read -r outside inside attempt <<<"$i"
+            [ "${attempt%% *}" = "$who" ] || continue
+            wanted+=("$outside $inside")
+            lines+=("${attempt#* }")
+            if [ "$outside" = - ]; then controls+=(-); else controls+=("${attempt#* }"); fi
+        done
+        [ ${#lines[@]} -gt 0 ] || continue
+        printf '%s\n' "${lines[@]}" >"$dir/attempts"
+        printf '%s\n' "${controls[@]}" >"$dir/controls"
+        mapfile -t before < <(make_attempts "$dir/controls" as "$who")
+        mapfile -t in < <(make_attempts "$dir/attempts" session "$who")
+        mapfile -t after < <(make_attempts "$dir/controls" as "$who")
+        is "$who, $with: attempts made" "${#before[@]} ${#in[@]} ${#after[@]}" \
+            "${#lines[@]} ${#lines[@]} ${#lines[@]}"
+        for i in "${!lines[@]}"; do
+            read -r outside inside <<<"${wanted[i]}"
+            if [ "${before[i]}/${after[i]}" != "$outside/$outside" ]; then
+                fail "$who, $with: ${lines[i]}" "control: ${before[i]}, ${after[i]}, not $outside"
+            elif [[ ${in[i]:-nothing} =~ ^($inside)$ ]]; then
+                pass "$who, $with: ${lines[i]}"
+            else
+                fail "$who, $with: ${lines[i]}" "${in[i]:-nothing}, not $inside"
+            fi
+        done
+    done
+    attempts=()
 }
 
 works() { # WHO COMMAND...
@@ -122,8 +163,9 @@ target_start() { # WHO
     local who=()
 
     [ "$1" = root ] || who=("${user[@]}")
+    rm -f "$dir/target"
     "${who[@]}" "$try" target >"$dir/target" &
-    wait_for grep -q . "$dir/target"
+    wait_for grep -q . "$dir/target" || lab_broken "no process to be reached into"
     read -r pid address fd <"$dir/target"
 }
 
@@ -197,15 +239,16 @@ system_calls() {
         calls32 "$who"
     done
     refused ok EPERM root bpf
+    settle
 }
 
 # --- processes outside ---------------------------------------------------------------------------
 
 # In a pid namespace of its own a session does not see them at all.
 reaching() { # WHO
-    local who=$1 file proc=EACCES signal=EPERM
+    local who=$1 file proc=EACCES signal=EPERM limit=EPERM
 
-    [ "$with" = Landlock ] || proc=ENOENT signal=ESRCH
+    [ "$with" = Landlock ] || proc=ENOENT signal=ESRCH limit=ESRCH
     target_start "$who"
     refused ok EPERM "$who" attach "$pid"
     refused ok EPERM "$who" seize "$pid"
@@ -215,6 +258,7 @@ reaching() { # WHO
     refused ok "$signal" "$who" kill "$pid" 0
     refused ok "$signal" "$who" kill "$pid" 18 # SIGCONT
     refused ok "$signal" "$who" pidfd-signal "$pid"
+    refused ok "$limit" "$who" prlimit "$pid"
     for file in root/. "root$mount/cgroup.procs" cwd/. fd/0 mem environ maps; do
         refused ok "$proc" "$who" open "/proc/$pid/$file" 0
     done
@@ -227,6 +271,7 @@ reaching() { # WHO
         refused ok "$proc" root open "/proc/$pid/root$mount/cgroup.procs" 1
         refused ok "$proc" root open "/proc/$pid/root$bpffs" 0
     fi
+    settle
     target_stop
 }
 
@@ -263,6 +308,7 @@ neighbours() {
         inside "$signal" root kill "$pid" 0
         inside "$proc" root open "/proc/$pid/root/." 0
     done
+    settle
     if [ "$with" != Landlock ]; then
         is "root, $with: init of its namespace" \
             "$(session root "$try" open /proc/1/root/. 0; session root "$try" open /proc/1/mem 2)" \
@@ -300,6 +346,7 @@ cgroups() {
     else
         skip "cgroup v1" "not mounted"
     fi
+    settle
     is "root, $with: sysfs" "$(session root sh -c 'test -w /sys/kernel/mm || echo no')" no
 }
 
@@ -308,7 +355,7 @@ hidden() {
     local at
 
     refused ok ENOENT root open "$bpffs" 0
-    mkdir "$dir/a bpf" "$dir/twice" "$dir/part" "$dir/covered" "$dir/cgroup"
+    mkdir -p "$dir/a bpf" "$dir/twice" "$dir/part" "$dir/covered" "$dir/cgroup"
     mount -t bpf none "$dir/a bpf"
     mount -t bpf none "$dir/twice"
     mount -t bpf none "$dir/twice"
@@ -326,6 +373,7 @@ hidden() {
     done
     works root touch "$dir/covered/seen"
     refused ok EROFS root open "$dir/cgroup/cgroup.procs" 1
+    settle
     umount "$dir/a bpf" "$dir/twice" "$dir/twice" "$dir/part" "$dir/covered" "$dir/covered" \
         "$dir/cgroup"
 }
@@ -449,6 +497,7 @@ capabilities() {
         "EPERM EAFNOSUPPORT"
     is "keep: its cgroup" "$("${run[@]}" --class keep -- "$try" open "$cgroup/keep/cgroup.procs" 1)" ok
     refused ok EPERM root mknod "$dir/node"
+    settle
     install -m 4755 "$(command -v id)" "$dir/id"
     is "the control: a setuid program" "$("${user[@]}" "$dir/id" -u)" 0
     is "user, $with: a setuid program" "$(session user "$dir/id" -u)" 1000
@@ -461,6 +510,7 @@ ordinary() { # what root does
     works root "${user[@]}" true
     works root python3 -c 'import socket; socket.socket().bind(("127.0.0.1", 82))'
     works root setpriv --bounding-set -chown true
+    works root sh -c 'ulimit -n 100 && "$0" read-limit $$ && ! "$0" prlimit $$' "$try"
     works root python3 -c 'import threading
 t = threading.Thread(target=print); t.start(); t.join()'
 }
@@ -521,7 +571,7 @@ again() {
     is "root, $with: cgnet-run inside" "$? $(cat "$dir/err")" \
         "125 cgnet-run: already in a class of ${cgroup##*/}: may enter no other"
     is "CMD did not run" "$(ls "$dir/ran" 2>/dev/null)" ""
-    is "root, $with: descriptors" "$(session root sh -c 'ls /proc/$$/fd | paste -sd" "')" "0 1 2"
+    is "root, $with: descriptors" "$(session root sh -c 'ls /proc/$$/fd; :' | paste -sd' ')" "0 1 2"
 }
 
 # When cgnet-run is killed, CMD is; what CMD left behind stays, and after it nothing.
@@ -570,8 +620,16 @@ fail_call() { # CALL ERROR N
     find "$restricted" -mindepth 1 -depth -type d -exec rmdir {} + 2>/dev/null
 }
 
+# How often cgnet-run and CMD make the call on their way.
+count_calls() { # CALL
+    "${kernel[@]}" strace -f -o "$dir/strace" -e "trace=$1" "${run[@]}" -- true
+    grep -c "$1(" "$dir/strace"
+}
+
+# Of the many alike, which drop one capability each, a few.
 failing_calls() {
-    local call error n calls=(unshare /^mount statx statfs capget capset landlock_restrict_self seccomp)
+    local call n i=0 errors=(EPERM ENOMEM EINVAL)
+    local calls=(unshare /^mount statx statfs capget capset landlock_restrict_self seccomp)
 
     [ "$with" = Landlock ] || calls=(clone3 pidfd_open setns "${calls[@]}")
     confined=$(session root sh -c '
@@ -579,13 +637,12 @@ failing_calls() {
         grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status' \
         "$try" "$restricted/cgroup.procs" "/proc/$pid/root/.")
     for call in "${calls[@]}"; do
-        for error in EPERM ENOMEM EINVAL; do
-            for ((n = 1; n < 12; n++)); do
-                fail_call "$call" "$error" "$n" || break
-            done
+        for ((n = 1; n < 12; n++)); do
+            fail_call "$call" "${errors[i++ % 3]}" "$n" || break
         done
     done
-    for n in {1..30}; do fail_call prctl EPERM "$n" || break; done
+    n=$(count_calls prctl)
+    for call in 1 2 3 $((n / 2)) $((n - 1)) "$n"; do fail_call prctl EPERM "$call"; done
     fail_call mount_setattr ENOSYS 1
     fail_call openat EMFILE 1+
     [ "$with" != Landlock ] || fail_call landlock_create_ruleset ENOMEM 2
