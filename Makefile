@@ -57,6 +57,8 @@ cgnetd_src := $(wildcard src/cgnetd/*.c)
 gen_src	  := src/cgnet-run/seccomp_gen.c
 run_src	  := $(filter-out $(gen_src),$(wildcard src/cgnet-run/*.c))
 unit_src  := $(wildcard tests/unit/*.c)
+# What of the service is tested without it.
+unit_more := $(addprefix src/cgnetd/,grants.c peer.c quota.c)
 live_src  := $(wildcard tests/live/*.c)
 bench_src := $(wildcard tests/bench/*.c)
 fuzz_src  := $(wildcard tests/fuzz/*.c)
@@ -134,7 +136,8 @@ $(BUILD)/cgnet-run: $(call obj,$(run_src)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) $(RUN_LDFLAGS) $(LDFLAGS) $^ -o $@
 
-$(BUILD)/unit: $(call obj,$(unit_src)) $(BUILD)/libcgnet.a
+$(call obj,$(unit_src)): ALL_CFLAGS += -Isrc/cgnetd
+$(BUILD)/unit: $(call obj,$(unit_src) $(unit_more)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -lcunit -o $@
 

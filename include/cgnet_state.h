@@ -15,6 +15,10 @@
  *   BPFFS/CLASS/slots4,...   the outer maps that the programs read
  *   BPFFS/CLASS/counters     verdicts per layer
  *   BPFFS/CLASS/HOOK         the links, named as in cgnet_hooks
+ *
+ * A later version may add fields at the end of the two records and raise CGNET_ABI_VERSION, their
+ * first word. `load` takes over what an earlier version pinned and makes all of it anew; what a
+ * later one pinned is refused.
  */
 #ifndef CGNET_STATE_H
 #define CGNET_STATE_H
@@ -96,12 +100,19 @@ struct cgnet_class_info {
 	__u32 prefixes4; /* entries of deny4 and deny6 */
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
+	__u32 programs;		     /* which build of the programs it is, see programs_build() */
+	__u32 pad;
 	__u64 cgroup_id;	     /* st_ino of the class's directory */
 	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
 	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
+#ifndef __bpf__
+_Static_assert(offsetof(struct cgnet_class_info, cgroup_id) ==
+		       offsetof(struct cgnet_class_info, pad) + 4,
+	       "no padding in the middle");
+#endif
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {

@@ -84,14 +84,10 @@ static long clone3(struct clone_args *args, child_fn child, void *arg)
 pid_t clone_into_cgroup(int cgroup_fd, child_fn child, void *arg)
 {
 	struct clone_args args = {
-		.flags = CLONE_VFORK | SHARED_MEMORY,
+		.flags = CLONE_INTO_CGROUP | CLONE_VFORK | SHARED_MEMORY,
 		.exit_signal = SIGCHLD,
+		.cgroup = (__u64)cgroup_fd,
 	};
-
-	if (cgroup_fd >= 0) {
-		args.flags |= CLONE_INTO_CGROUP;
-		args.cgroup = (__u64)cgroup_fd;
-	}
 
 	return (pid_t)clone3(&args, child, arg);
 }

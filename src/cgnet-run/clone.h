@@ -6,11 +6,10 @@
 #include <sys/types.h>
 
 /*
- * Starts a child in the cgroup (-1: in the caller's), which runs child(arg), and returns its pid
- * when the child has executed a program or is gone, or -errno. Where the architecture is known the
- * child shares the parent's memory and stack, as with vfork(2): nothing is copied. It may change
- * only what the parent does not look at any more, and has to end with _exit() or exec, never to
- * return.
+ * Starts a child in the cgroup, which runs child(arg), and returns its pid when the child has
+ * executed a program or is gone, or -errno. Where the architecture is known the child shares the
+ * parent's memory and stack, as with vfork(2): nothing is copied. It may change only what the
+ * parent does not look at any more, and has to end with _exit() or exec, never to return.
  */
 pid_t clone_into_cgroup(int cgroup_fd, void (*child)(void *arg), void *arg);
 

@@ -19,6 +19,7 @@ struct load {
 	const struct apply_request *request;
 	struct cgnet_info info, old_info;
 	bool first;   /* nothing was loaded before */
+	bool older;   /* what is loaded is of an earlier version */
 	bool flipped; /* the switch has happened */
 	struct generation generation;
 	struct shared shared;
@@ -104,11 +105,12 @@ static int describe(struct load *l, struct why *why)
 
 static int check_old(struct load *l, struct why *why)
 {
-	int err = instance_info(l->in, &l->old_info, why);
+	int err = instance_info_any(l->in, &l->old_info, why);
 
 	l->first = err == -ENOENT;
 	if (l->first)
 		return 0;
+	l->older = !err && l->old_info.abi != CGNET_ABI_VERSION;
 	if (!err && (strcmp(l->info.mount, l->old_info.mount) != 0 ||
 		     strcmp(l->info.cgroup, l->old_info.cgroup) != 0))
 		err = why_set(why, -EEXIST, "%s is loaded for cgroup %s/%s, not %s/%s",
@@ -202,7 +204,8 @@ static int prepare(struct load *l, struct why *why)
 static int prepare_shared(struct load *l, struct why *why)
 {
 	struct btf *btf = l->n ? live_class_btf(&l->steps[0].live) : NULL;
-	int err = shared_prepare(&l->shared, l->in, l->first, l->request->facts, btf, why);
+	int err = shared_prepare(&l->shared, l->in, l->first || l->older, l->request->facts, btf,
+				 why);
 
 	btf__free(btf);
 	return err;
@@ -220,6 +223,8 @@ static int commit(struct load *l, struct why *why)
 	}
 	for (size_t i = 0; i < l->n && !err; i++)
 		err = step_commit(&l->steps[i], why);
+	if (!err && l->older)
+		err = generation_pin(&l->generation, l->in, why);
 	if (!err)
 		err = shared_commit(&l->shared, l->in, &l->info, why);
 	for (size_t i = 0; i < l->n && !err; i++)
@@ -296,7 +301,8 @@ static int run(struct load *l, struct apply_result *result, struct why *why)
 	if (!err)
 		err = make_root(l, why);
 	if (!err)
-		err = generation_open(&l->generation, l->in, why);
+		err = l->older ? generation_make(&l->generation, why)
+			       : generation_open(&l->generation, l->in, why);
 	if (!err)
 		err = plan(l, why);
 	if (!err)

@@ -21,7 +21,7 @@ struct unload {
 /* A load that was killed early leaves classes without the record of where they are. */
 static int find(struct unload *u)
 {
-	int err = instance_info(u->in, &u->info, u->why);
+	int err = instance_info_any(u->in, &u->info, u->why);
 
 	if (err != -ENOENT)
 		return err;

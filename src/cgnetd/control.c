@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "limits.h"
 #include "log.h"
 #include "message.h"
+#include "quota.h"
 #include "requests.h"
 #include "serve.h"
 

@@ -9,37 +9,51 @@
 #include "bpffs.h"
 
 /* One element of one word, as libbpf lays out the programs' section ".data.generation". */
-static int make_word(const struct instance *in, struct why *why)
+static int make_word(struct why *why)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	_cleanup_close_ int fd = -1;
-	int err;
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "generation", sizeof(__u32), sizeof(__u32), 1,
+				&opts);
 
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "generation", sizeof(__u32), sizeof(__u32), 1,
-			    &opts);
-	if (fd < 0)
-		return why_set(why, -errno, "cannot create a BPF map: %s", strerror(errno));
-	err = bpffs_pin(fd, in->bpffs, CGNET_PIN_GENERATION, why);
-	return err ? err : take_fd(&fd);
+	return fd < 0 ? why_set(why, -errno, "cannot create a BPF map: %s", strerror(errno)) : fd;
+}
+
+/* Takes the descriptor. */
+static int map_word(struct generation *g, int *fd, bool made, struct why *why)
+{
+	void *word = mmap(NULL, sizeof(*g->word), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+
+	if (word == MAP_FAILED)
+		return why_set(why, -errno, "cannot map the generation: %s", strerror(errno));
+	g->fd = take_fd(fd);
+	g->word = word;
+	g->made = made;
+	return 0;
+}
+
+int generation_make(struct generation *g, struct why *why)
+{
+	_cleanup_close_ int fd = make_word(why);
+
+	return fd < 0 ? fd : map_word(g, &fd, true, why);
+}
+
+int generation_pin(const struct generation *g, const struct instance *in, struct why *why)
+{
+	return bpffs_pin(g->fd, in->bpffs, CGNET_PIN_GENERATION, why);
 }
 
 int generation_open(struct generation *g, const struct instance *in, struct why *why)
 {
 	_cleanup_close_ int fd = bpffs_open(in->bpffs, CGNET_PIN_GENERATION, why);
-	bool made = fd == -ENOENT;
-	void *word;
+	int err;
 
-	if (made)
-		fd = make_word(in, why);
-	if (fd < 0)
+	if (fd >= 0)
+		return map_word(g, &fd, false, why);
+	if (fd != -ENOENT)
 		return fd;
-	word = mmap(NULL, sizeof(*g->word), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (word == MAP_FAILED)
-		return why_set(why, -errno, "cannot map the generation: %s", strerror(errno));
-	g->fd = take_fd(&fd);
-	g->word = word;
-	g->made = made;
-	return 0;
+	err = generation_make(g, why);
+	return err ? err : generation_pin(g, in, why);
 }
 
 __u32 generation_slot(const struct generation *g)

@@ -18,6 +18,13 @@ struct generation {
 /* Opens the pinned word, or makes and pins it. Returns 0 or a negative errno with the reason. */
 int generation_open(struct generation *g, const struct instance *in, struct why *why);
 
+/*
+ * Makes a new word, for programs that are to take the place of all that read the pinned one; and
+ * puts it in that one's place. Both return 0 or a negative errno with the reason.
+ */
+int generation_make(struct generation *g, struct why *why);
+int generation_pin(const struct generation *g, const struct instance *in, struct why *why);
+
 /* The slot in force, and the one that is not. */
 __u32 generation_slot(const struct generation *g);
 __u32 generation_standby(const struct generation *g);

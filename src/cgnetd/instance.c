@@ -16,6 +16,9 @@
 #define LOCK_ROUNDS   500
 #define LOCK_PAUSE_NS 20000000
 
+/* More than any version's record of an instance takes. */
+#define RECORD_MAX 65536
+
 int instance_path(const struct instance *in, char path[PATH_MAX], const char *a, const char *b,
 		  struct why *why)
 {
@@ -154,12 +157,36 @@ void instance_remove_root(const struct cgnet_info *info)
 	}
 }
 
-int instance_info(const struct instance *in, struct cgnet_info *out, struct why *why)
+/* Reads as much of the record as both versions know; the rest is zero. */
+static int read_info(int fd, struct cgnet_info *out)
 {
-	struct cgnet_info info;
+	struct bpf_map_info map = {};
+	__u32 len = sizeof(map), key = 0;
+	_cleanup_free_ char *value = NULL;
+
+	if (bpf_obj_get_info_by_fd(fd, &map, &len) < 0)
+		return -errno;
+	if (map.type != BPF_MAP_TYPE_ARRAY || map.value_size < sizeof(out->abi) ||
+	    map.value_size > RECORD_MAX)
+		return -EPROTO;
+	/* The kernel rounds values up to eight bytes. */
+	value = calloc(1, map.value_size + 8);
+	if (!value)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(fd, &key, value) < 0)
+		return -errno;
+	*out = (struct cgnet_info){};
+	memcpy(out, value, map.value_size < sizeof(*out) ? map.value_size : sizeof(*out));
+	if (out->abi == CGNET_ABI_VERSION && map.value_size != sizeof(*out))
+		return -EPROTO;
+	return 0;
+}
+
+int instance_info_any(const struct instance *in, struct cgnet_info *out, struct why *why)
+{
+	struct cgnet_info info = {};
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX];
-	__u32 key = 0;
 	int err = instance_path(in, path, CGNET_PIN_INFO, NULL, why);
 
 	if (err)
@@ -169,16 +196,31 @@ int instance_info(const struct instance *in, struct cgnet_info *out, struct why 
 		return why_set(why, -ENOENT, "nothing is loaded (no %s)", path);
 	if (fd < 0)
 		return why_set(why, -errno, "cannot open %s: %s", path, strerror(errno));
-	struct bpf_map_info map = {};
-	__u32 len = sizeof(map);
-
-	if (bpf_obj_get_info_by_fd(fd, &map, &len) < 0)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
-	if (map.type != BPF_MAP_TYPE_ARRAY || map.value_size != sizeof(info) ||
-	    bpf_map_lookup_elem(fd, &key, &info) < 0 || info.abi != CGNET_ABI_VERSION)
+	err = read_info(fd, &info);
+	if (err)
+		return why_set(why, err, "%s: %s", path, strerror(-err));
+	if (info.abi > CGNET_ABI_VERSION)
 		return why_set(
 			why, -EPROTO,
-			"%s was pinned by another version of cgnetd; unload with that one first",
+			"%s was pinned by a later version of cgnetd (%u, this is %u), which is "
+			"needed to change it",
+			in->bpffs, info.abi, CGNET_ABI_VERSION);
+	*out = info;
+	return 0;
+}
+
+int instance_info(const struct instance *in, struct cgnet_info *out, struct why *why)
+{
+	struct cgnet_info info = {};
+	int err = instance_info_any(in, &info, why);
+
+	if (err)
+		return err;
+	if (info.abi != CGNET_ABI_VERSION)
+		return why_set(
+			why, -EPROTO,
+			"%s was pinned by an earlier version of cgnetd: cgnetd load FILE takes "
+			"it over",
 			in->bpffs);
 	*out = info;
 	return 0;

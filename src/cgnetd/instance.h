@@ -55,6 +55,12 @@ void instance_remove_root(const struct cgnet_info *info);
 int instance_info(const struct instance *in, struct cgnet_info *out, struct why *why);
 
 /*
+ * The same, but takes what an earlier version wrote: then out->abi is less than CGNET_ABI_VERSION,
+ * and what that version did not know is zero.
+ */
+int instance_info_any(const struct instance *in, struct cgnet_info *out, struct why *why);
+
+/*
  * Calls visit with the name of each loaded class, in order, until it returns non-zero, which is
  * returned. Returns 0 at the end or a negative errno.
  */

@@ -4,6 +4,9 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/types.h>
+
+#include <sha2.h>
 
 #include "bpffs.h"
 #include "cgnet.skel.h"
@@ -22,6 +25,23 @@ bool hook_is_wanted(enum cgnet_hook hook, const struct cgnet_settings *settings)
 	default:
 		return true;
 	}
+}
+
+__u32 programs_build(void)
+{
+	size_t n;
+	const void *object = cgnet__elf_bytes(&n);
+	__u8 digest[SHA256_DIGEST_LENGTH];
+	SHA2_CTX ctx;
+	__u32 build;
+
+	SHA256Init(&ctx);
+	SHA256Update(&ctx, object, n);
+	object = cgnet_unix__elf_bytes(&n);
+	SHA256Update(&ctx, object, n);
+	SHA256Final(digest, &ctx);
+	memcpy(&build, digest, sizeof(build));
+	return build ? build : 1;
 }
 
 /* Maps that the programs do not read are types only, or made for each policy. */

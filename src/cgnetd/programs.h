@@ -19,6 +19,9 @@ struct programs {
 /* True if a class with these settings needs the hook's program. */
 bool hook_is_wanted(enum cgnet_hook hook, const struct cgnet_settings *settings);
 
+/* A number that changes with the programs, never 0: a class that has others gets these. */
+__u32 programs_build(void);
+
 /*
  * Loads what plan asks for; cgroup_id is the class's cgroup. Returns 0 or a negative errno with
  * the reason.

@@ -15,9 +15,9 @@
 #include "control.h"
 #include "drop.h"
 #include "enter.h"
-#include "limits.h"
 #include "log.h"
 #include "notify.h"
+#include "quota.h"
 #include "reload.h"
 
 /* Changes are collected for so long. */

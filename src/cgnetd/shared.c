@@ -88,7 +88,8 @@ int shared_prepare(struct shared *s, const struct instance *in, bool first,
 			: bpffs_open(in->bpffs, CGNET_PIN_INFO, why);
 	if (s->info < 0)
 		return s->info;
-	s->old_sets = bpffs_open(in->bpffs, CGNET_PIN_SETS, NULL);
+	/* What an earlier version pinned is made anew as well. */
+	s->old_sets = first ? -1 : bpffs_open(in->bpffs, CGNET_PIN_SETS, NULL);
 	return make_sets(s, facts, btf, why);
 }
 

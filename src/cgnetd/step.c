@@ -38,11 +38,16 @@ static void describe(struct step *s)
 	s->info.prefixes4 = c->n4;
 	s->info.prefixes6 = c->n6;
 	memcpy(s->info.limits, c->limits, sizeof(s->info.limits));
+	s->info.programs = programs_build();
 	class_digest(c, s->info.digest);
 }
 
-static bool same_programs(const struct cgnet_settings *a, const struct cgnet_settings *b)
+static bool same_programs(const struct cgnet_class_info *x, const struct cgnet_class_info *y)
 {
+	const struct cgnet_settings *a = &x->settings, *b = &y->settings;
+
+	if (x->programs != y->programs)
+		return false;
 	for (int hook = 0; hook < CGNET_HOOKS; hook++)
 		if (hook_is_wanted(hook, a) != hook_is_wanted(hook, b))
 			return false;
@@ -70,7 +75,7 @@ static int plan_loaded(struct step *s, struct why *why)
 	}
 	s->info = s->old_info;
 	describe(s);
-	if (!same_programs(&s->info.settings, &s->old_info.settings)) {
+	if (!same_programs(&s->info, &s->old_info)) {
 		live_class_close(&s->live);
 		s->action = STEP_REPLACE;
 	} else {

@@ -10,7 +10,7 @@ enum step_action {
 	STEP_KEEP,    /* in force already */
 	STEP_CHANGE,  /* new policy under the same programs */
 	STEP_ADD,     /* not loaded yet */
-	STEP_REPLACE, /* loaded, but its programs or its cgroup are gone */
+	STEP_REPLACE, /* loaded, but its programs are gone or of another build, or its cgroup is */
 	STEP_DROP,    /* not in the file any more */
 };
 

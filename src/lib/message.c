@@ -51,9 +51,9 @@ static int check_enter(const void *packet, size_t n, struct why *why)
 static int check_load(const void *packet, size_t n, struct why *why)
 {
 	const struct cgnet_load *load = packet;
+	size_t room = n - sizeof(*load);
 
-	if (load->force > 1 || load->file[0] != '/' ||
-	    !message_string(load->file, n - sizeof(*load)))
+	if (load->force > 1 || load->file[0] != '/' || strnlen(load->file, room) + 1 != room)
 		return why_set(why, -EINVAL, "load: wrong arguments");
 	return 0;
 }

@@ -169,7 +169,7 @@ void session_remove(const struct session *s)
 int session_remove_dead(const char *path)
 {
 	_cleanup_close_ int fd = open_locked(path);
-	int err = fd < 0 ? fd : remove_tree(AT_FDCWD, path);
+	int err = fd < 0 ? fd : cgroup_tree_remove(AT_FDCWD, path);
 
 	if (err == -EWOULDBLOCK)
 		return -EBUSY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What one user may ask of the service: how much at once, and how often. Root is not limited. */
-#ifndef CGNETD_LIMITS_H
-#define CGNETD_LIMITS_H
+#ifndef CGNETD_QUOTA_H
+#define CGNETD_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>

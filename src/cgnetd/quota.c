@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "limits.h"
+#include "quota.h"
 
 #include <stdlib.h>
 
