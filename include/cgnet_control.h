@@ -22,14 +22,14 @@
 #define CGNET_REQUEST_MAX 4096	/* bytes of a request */
 #define CGNET_REPLY_MAX	  32768 /* bytes of a packet of a reply */
 
-/* A session's name has at most 64 characters. */
-#define CGNET_SESSION_SIZE 72
-
 enum cgnet_msg_type {
 	/* Requests. */
 	CGNET_MSG_ENTER = 1,
 	CGNET_MSG_LOAD = 2,
 	CGNET_MSG_INSTANCE = 3,
+	CGNET_MSG_EVENTS = 4,
+	CGNET_MSG_FIRST = 5,
+	CGNET_MSG_METRICS = 6, /* nothing but the header */
 	/* Replies. */
 	CGNET_MSG_REPLY = 128,
 	CGNET_MSG_ENTERED = 129,
@@ -60,6 +60,22 @@ struct cgnet_load {
 struct cgnet_instance {
 	struct cgnet_msg msg;
 	char bpffs[256];
+};
+
+/* Events as they happen, one line each. */
+struct cgnet_events {
+	struct cgnet_msg msg;
+	__u32 json;			  /* 1: JSON, else words */
+	__u64 count;			  /* end after so many; 0 for no end */
+	char class_name[CGNET_NAME_SIZE]; /* "" for all */
+	char session[CGNET_SESSION_SIZE]; /* "" */
+};
+
+/* The first denial of a session of the caller's user, in words for who runs it. */
+struct cgnet_first {
+	struct cgnet_msg msg;
+	char class_name[CGNET_NAME_SIZE];
+	char session[CGNET_SESSION_SIZE];
 };
 
 enum cgnet_reply_flag {

@@ -8,12 +8,19 @@
  *   BPFFS/_generation        the word that selects the slots in force (mmapable array)
  *   BPFFS/_info              array of one struct cgnet_info
  *   BPFFS/_sets              what the dynamic sets held when the policy was loaded
+ *   BPFFS/_events            the ring buffer of events
+ *   BPFFS/_pending           two hashes of events that are being counted
+ *   BPFFS/_interval          the word that says which of the two, or that nobody reads
+ *   BPFFS/_sessions          names of sessions, and how much each has told
+ *   BPFFS/_first             the first denial of each session
+ *   BPFFS/_reader            an empty directory, for the lock of who reads
  *   BPFFS/_CLASS             a class that a `load` under way builds
  *   BPFFS/CLASS/class        array of one struct cgnet_class_info
  *   BPFFS/CLASS/deny4,deny6  the tries in force
  *   BPFFS/CLASS/ports,rules  what their values point to
  *   BPFFS/CLASS/slots4,...   the outer maps that the programs read
  *   BPFFS/CLASS/counters     verdicts per layer
+ *   BPFFS/CLASS/lost         events per layer that got as far as a reader, and no further
  *   BPFFS/CLASS/HOOK         the links, named as in cgnet_hooks
  *
  * A later version may add fields at the end of the two records and raise CGNET_ABI_VERSION, their
@@ -34,7 +41,14 @@
 #define CGNET_PIN_GENERATION "_generation"
 #define CGNET_PIN_INFO	     "_info"
 #define CGNET_PIN_SETS	     "_sets"
+#define CGNET_PIN_EVENTS     "_events"
+#define CGNET_PIN_PENDING    "_pending"
+#define CGNET_PIN_INTERVAL   "_interval"
+#define CGNET_PIN_SESSIONS   "_sessions"
+#define CGNET_PIN_FIRST	     "_first"
+#define CGNET_PIN_READER     "_reader"
 #define CGNET_PIN_CLASS	     "class"
+#define CGNET_PIN_LOST	     "lost"
 
 /* Index of a program in cgnet_class_info.prog_ids. */
 enum cgnet_hook {
@@ -101,7 +115,6 @@ struct cgnet_class_info {
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
 	__u32 programs;		     /* which build of the programs it is, see programs_build() */
-	__u32 pad;
 	__u64 cgroup_id;	     /* st_ino of the class's directory */
 	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
 	__u8 digest[32];	     /* SHA-256 of the compiled class */
@@ -110,7 +123,7 @@ struct cgnet_class_info {
 _Static_assert(sizeof(struct cgnet_class_info) % 8 == 0, "no padding behind the digest");
 #ifndef __bpf__
 _Static_assert(offsetof(struct cgnet_class_info, cgroup_id) ==
-		       offsetof(struct cgnet_class_info, pad) + 4,
+		       offsetof(struct cgnet_class_info, programs) + 4,
 	       "no padding in the middle");
 #endif
 

@@ -12,6 +12,13 @@
  */
 int bpf_read_pin(const char *path, void *value, size_t size);
 
+/*
+ * Writes an element of the map pinned at path, whose keys have key_size bytes and whose values
+ * size. Returns 0 or -errno, -EPROTO if it is not such a map.
+ */
+int bpf_write_pin(const char *path, const void *key, size_t key_size, const void *value,
+		  size_t size);
+
 /* Whether the program is attached to this very cgroup: 1, 0, or -errno. */
 int bpf_cgroup_has_prog(int cgroup_fd, enum bpf_attach_type type, __u32 prog_id);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "announce.h"
 #include "class.h"
 #include "confine.h"
 #include "launch.h"
@@ -43,6 +44,7 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 	pid = session_open(s, &home, o->name, why);
 	if (pid < 0)
 		return pid;
+	announce(s, o->bpffs);
 	pid = launch(s, o, confine, signals, why);
 	session_close(s);
 	if (pid < 0)

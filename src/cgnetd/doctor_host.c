@@ -106,11 +106,17 @@ static int check_class(struct findings *f, const struct class_status *c)
 	char detail[128];
 	int err = check_class_limits(f, c);
 
-	if (err || !c->info.keep_privileges)
+	if (err)
 		return err;
 	snprintf(detail, sizeof(detail), "class %s has privileges = keep", c->name);
-	return finding_add(f, "class", FINDING_WARNING, detail,
-			   "a root session of it can undo the policy");
+	if (c->info.keep_privileges)
+		err = finding_add(f, "class", FINDING_WARNING, detail,
+				  "a root session of it can undo the policy");
+	snprintf(detail, sizeof(detail), "class %s has mode = audit", c->name);
+	if (!err && status_audits(c))
+		err = finding_add(f, "class", FINDING_WARNING, detail,
+				  "NOTHING IS REFUSED in it: what would be is only told");
+	return err;
 }
 
 int doctor_classes(struct findings *f, const struct instance *in)
@@ -118,7 +124,7 @@ int doctor_classes(struct findings *f, const struct instance *in)
 	struct status s;
 	int err = 0;
 
-	if (status_read(in, &s, NULL))
+	if (status_read(in, true, &s, NULL))
 		return 0;
 	for (size_t i = 0; i < s.n && !err; i++)
 		err = check_class(f, &s.classes[i]);

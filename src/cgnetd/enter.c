@@ -8,6 +8,7 @@
 
 #include "class_limits.h"
 #include "ends.h"
+#include "event_maps.h"
 #include "live_class.h"
 #include "log.h"
 #include "message.h"
@@ -80,6 +81,7 @@ static int make_session(struct enters *e, const struct peer *peer, const struct 
 		err = session_open(s, home, *name ? name : NULL, why);
 		if (err)
 			continue;
+		event_maps_announce(serve_instance(e->serve), s);
 		err = place_peer(peer, s, why);
 		if (!err)
 			err = ends_watch(e->ends, s->dir);

@@ -10,16 +10,18 @@
 #include "policy_maps.h"
 
 struct live_class {
-	int slots4, slots6, slots_ports, settings, unix_names, sockets, counters, record; /* fds */
+	int slots4, slots6, slots_ports, settings, unix_names, sockets, counters, lost,
+		record; /* fds */
 };
 
-#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1, -1, -1, -1})
+#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1, -1, -1, -1, -1})
 
 /* The pins behind these, in the same order; a map has its pin's name. */
-#define LIVE_CLASS_PINS 8
+#define LIVE_CLASS_PINS 9
 extern const char *const live_class_pins[LIVE_CLASS_PINS];
 
 struct live_class_plan {
+	const struct instance *in;
 	const char *dir; /* where to pin; made here */
 	const char
 		*old_dir; /* the class as it was loaded before, or NULL: its sockets stay known */

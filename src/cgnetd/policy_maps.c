@@ -97,6 +97,17 @@ int policy_maps_pin(const struct policy_maps *maps, const char *dir, struct why 
 	return err;
 }
 
+int policy_maps_rules_id(const struct policy_maps *maps, __u32 *id)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(maps->rules, &info, &len) < 0)
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
 void policy_maps_close(struct policy_maps *maps)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)

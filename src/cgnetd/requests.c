@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "enter.h"
+#include "feed.h"
 #include "reload.h"
 #include "serve.h"
 
@@ -35,6 +36,9 @@ static const struct {
 	{CGNET_MSG_ENTER, "enter", WHO_ANYONE, enter_request},
 	{CGNET_MSG_INSTANCE, "instance", WHO_ANYONE, instance_request},
 	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
+	{CGNET_MSG_EVENTS, "events", WHO_OPERATOR, feed_events_request},
+	{CGNET_MSG_FIRST, "first", WHO_ANYONE, feed_first_request},
+	{CGNET_MSG_METRICS, "metrics", WHO_ANYONE, feed_metrics_request},
 };
 
 static bool may(const struct client *c, enum who who)

@@ -36,6 +36,20 @@ const char *loopback_name(enum cgnet_loopback loopback)
 	return loopback < ARRAY_SIZE(names) ? names[loopback] : "?";
 }
 
+struct cgnet_counts status_sum(const struct class_status *c)
+{
+	struct cgnet_counts sum = {};
+
+	for (int i = 0; i < CGNET_LAYERS; i++) {
+		sum.allowed += c->counts[i].allowed;
+		sum.denied += c->counts[i].denied;
+		sum.selftest += c->counts[i].selftest;
+		sum.would_deny += c->counts[i].would_deny;
+		sum.dropped += c->counts[i].dropped;
+	}
+	return sum;
+}
+
 /* The kernel is asked: a link that was detached by force still has its pin. */
 static bool is_attached(int cgroup_fd, enum cgnet_hook hook, __u32 prog_id)
 {
@@ -161,12 +175,12 @@ static int add_member(const struct cgnet_set_member *m, void *arg)
 	return 0;
 }
 
-int status_read(const struct instance *in, struct status *out, struct why *why)
+int status_read(const struct instance *in, bool wait, struct status *out, struct why *why)
 {
-	_cleanup_close_ int lock = instance_lock(in, LOCK_SH, false, why);
+	_cleanup_close_ int lock = wait ? instance_lock(in, LOCK_SH, false, why) : -1;
 	struct status s = {};
 	struct walk walk = {in, &s, why};
-	int err = lock < 0 ? lock : instance_info(in, &s.info, why);
+	int err = wait && lock < 0 ? lock : instance_info(in, &s.info, why);
 
 	if (!err)
 		err = instance_each_class(in, add_class, &walk);

@@ -92,7 +92,8 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 	char temp_name[CGNET_NAME_SIZE + 1];
 	int err;
 
-	*s = (struct step){.compiled = compiled,
+	*s = (struct step){.in = in,
+			   .compiled = compiled,
 			   .live = LIVE_CLASS_NONE,
 			   .maps = POLICY_MAPS_NONE,
 			   .old_maps = POLICY_MAPS_NONE};
@@ -119,6 +120,7 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 static int prepare_new(struct step *s, const struct generation *g, int core_btf, struct why *why)
 {
 	const struct live_class_plan plan = {
+		.in = s->in,
 		.dir = s->temp,
 		.old_dir = s->action == STEP_REPLACE ? s->dir : NULL,
 		.cgroup = s->cgroup,

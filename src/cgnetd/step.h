@@ -15,6 +15,7 @@ enum step_action {
 };
 
 struct step {
+	const struct instance *in;
 	enum step_action action;
 	char name[CGNET_NAME_SIZE];
 	const struct compiled_class *compiled; /* NULL for STEP_DROP */

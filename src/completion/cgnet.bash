@@ -52,7 +52,9 @@ _cgnet_value() {
     --bpffs | --run-dir) _cgnet_files -d ;;
     --policy) _cgnet_files -f ;;
     --class) _cgnet_words "$(_cgnet_classes)" ;;
-    --cgroup | --name | --keep-fd) COMPREPLY=() ;;
+    --metrics-file) _cgnet_files -f ;;
+    --log-events) _cgnet_words "stderr syslog" ;;
+    --cgroup | --count | --name | --keep-fd) COMPREPLY=() ;;
     *) return 1 ;;
     esac
 }
@@ -65,7 +67,9 @@ _cgnetd() {
         [load]="--force"
         [unload]="--force"
         [status]="--json"
-        [serve]=""
+        [metrics]=""
+        [events]="--json --class --count"
+        [serve]="--log-events --metrics-file"
         [sessions]="--json"
         [kill]=""
         [explain]="--json --policy"
@@ -77,7 +81,7 @@ _cgnetd() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-        --bpffs | --cgroup | --run-dir | --policy)
+        --bpffs | --cgroup | --run-dir | --policy | --class | --count | --log-events | --metrics-file)
             i=$((i + 1))
             [[ ${COMP_WORDS[i]} != = ]] || i=$((i + 1))
             ;;

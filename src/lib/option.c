@@ -73,6 +73,7 @@ static void set_inbound(struct class *c, const struct given *given, struct diags
 {
 	const char *text = given->values->text;
 
+	c->inbound_line = given->values->line;
 	c->inbound_deny = !strcmp(text, "deny");
 	if (!c->inbound_deny && strcmp(text, "allow") != 0)
 		refuse_value(c, given, "allow or deny", d);
@@ -82,6 +83,7 @@ static void set_unix(struct class *c, const struct given *given, struct diags *d
 {
 	const char *text = given->values->text;
 
+	c->unix_line = given->values->line;
 	c->unix_none = !strcmp(text, "none");
 	if (!c->unix_none && strcmp(text, "any") != 0)
 		refuse_value(c, given, "any or none", d);
@@ -136,6 +138,18 @@ static void set_memory_max(struct class *c, const struct given *given, struct di
 		c->limits[CGNET_LIMIT_MEMORY] = size;
 }
 
+static void set_mode(struct class *c, const struct given *given, struct diags *d)
+{
+	const char *text = given->values->text;
+
+	c->audit = !strcmp(text, "audit");
+	if (c->audit)
+		diag_warning(d, given->file, given->values->line,
+			     "mode = audit: class \"%s\" refuses nothing, it only tells", c->name);
+	else if (strcmp(text, "enforce") != 0)
+		refuse_value(c, given, "enforce or audit", d);
+}
+
 static void refuse_protocol(struct class *c, const struct given *given,
 			    const struct conf_value *value, struct diags *d)
 {
@@ -173,6 +187,7 @@ static void set_protocols(struct class *c, const struct given *given, struct dia
 			   "protocols is empty: class \"%s\" could make no socket", c->name);
 		c->incomplete = true;
 	}
+	c->protocols_line = given->option->place.line;
 	c->protocols = 0;
 	for (size_t i = 0; i < given->n; i++)
 		add_protocol(c, given, &given->values[i], d);
@@ -253,6 +268,7 @@ void option_set(struct class *c, const struct given *given, struct diags *d)
 		{"privileges", set_privileges},
 		{"pids_max", set_pids_max},
 		{"memory_max", set_memory_max},
+		{"mode", set_mode},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++)

@@ -57,13 +57,15 @@ struct class
 	unsigned int protocols;	      /* enum cgnet_protocol; tcp, udp and icmp by default */
 	bool inbound_deny;
 	bool unix_none;
+	int protocols_line, inbound_line, unix_line; /* 0 if the file does not say */
 	char **unix_allow; /* abstract names, without the "@" that stands for the NUL */
 	size_t nunix_allow;
-	int unix_allow_line;	       /* 0 if the file does not say */
-	bool keep_privileges;	       /* "privileges = keep" */
+	int unix_allow_line;	    /* 0 if the file does not say */
+	bool keep_privileges;	    /* "privileges = keep" */
 	__u64 limits[CGNET_LIMITS]; /* 0 if the file does not say */
-	struct rules rules;	       /* deny and allow together, in file order */
-	bool incomplete;	       /* a wrong rule or value was left out */
+	bool audit;		    /* "mode = audit" */
+	struct rules rules;	    /* deny and allow together, in file order */
+	bool incomplete;	    /* a wrong rule or value was left out */
 };
 
 struct set {
