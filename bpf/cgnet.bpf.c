@@ -4,6 +4,7 @@
 #include "membership.bpf.h"
 #include "skb.bpf.h"
 #include "sock_addr.bpf.h"
+#include "sysctl.bpf.h"
 
 SEC("cgroup/connect4")
 int connect4(struct bpf_sock_addr *ctx)
@@ -59,6 +60,12 @@ SEC("cgroup_skb/ingress")
 int ingress(struct __sk_buff *skb)
 {
 	return on_ingress(skb);
+}
+
+SEC("cgroup/sysctl")
+int sysctl(struct bpf_sysctl *ctx)
+{
+	return on_sysctl(ctx);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

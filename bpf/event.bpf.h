@@ -32,6 +32,8 @@ static __always_inline __u32 layer_of(enum cgnet_hook hook)
 		return CGNET_LAYER_EGRESS;
 	case CGNET_HOOK_INGRESS:
 		return CGNET_LAYER_INGRESS;
+	case CGNET_HOOK_SYSCTL:
+		return CGNET_LAYER_SYSCTL;
 	default:
 		return CGNET_LAYER_UNIX;
 	}
@@ -155,7 +157,8 @@ static __always_inline bool deny(struct cgnet_event *event, __u64 how)
 		__sync_fetch_and_add(&c->selftest, 1);
 		return false;
 	}
-	if (s->flags & CGNET_AUDIT) {
+	/* What keeps a session in its class is no matter of networks: that is always enforced. */
+	if (s->flags & CGNET_AUDIT && event->key.hook != CGNET_HOOK_SYSCTL) {
 		event->key.verdict = CGNET_EVENT_WOULD_DENY;
 		__sync_fetch_and_add(&c->would_deny, 1);
 	} else {
@@ -191,7 +194,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 
 /*
  * For hooks that may run in whatever process was interrupted, so that only the socket is known; and
- * for setsockopt, which before 6.1 is not told which process it runs in.
+ * for setsockopt and sysctl, which before 6.1 are not told which process they run in.
  */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
@@ -228,7 +231,7 @@ static __always_inline bool conclude(enum cgnet_hook hook, const struct policy *
 		return true;
 	}
 	if (hook == CGNET_HOOK_EGRESS || hook == CGNET_HOOK_INGRESS ||
-	    hook == CGNET_HOOK_SETSOCKOPT)
+	    hook == CGNET_HOOK_SETSOCKOPT || hook == CGNET_HOOK_SYSCTL)
 		return deny_packet(half(s->addr), half(s->addr + 2), s->session, what, how);
 	return deny_task(half(s->addr), half(s->addr + 2), s->session, what, how);
 }

@@ -48,14 +48,15 @@ enum cgnet_verdict {
 
 /* The first rows of a class's rule table; the rules of the file follow. */
 enum cgnet_rule_index {
-	CGNET_RULE_DEFAULT = 0,	  /* "default = ..." decided */
-	CGNET_RULE_LOOPBACK = 1,  /* "loopback = ..." decided */
-	CGNET_RULE_SENTINEL = 2,  /* the self-test's address */
-	CGNET_RULE_PROTOCOLS = 3, /* "protocols = ..." has not this one */
-	CGNET_RULE_INBOUND = 4,	  /* "inbound = deny" */
-	CGNET_RULE_UNIX = 5,	  /* "unix = none" */
-	CGNET_RULE_PACKET = 6,	  /* a packet that does not show where it goes */
-	CGNET_RULE_FIRST = 7,
+	CGNET_RULE_DEFAULT = 0,	   /* "default = ..." decided */
+	CGNET_RULE_LOOPBACK = 1,   /* "loopback = ..." decided */
+	CGNET_RULE_SENTINEL = 2,   /* the self-test's address */
+	CGNET_RULE_PROTOCOLS = 3,  /* "protocols = ..." has not this one */
+	CGNET_RULE_INBOUND = 4,	   /* "inbound = deny" */
+	CGNET_RULE_UNIX = 5,	   /* "unix = none" */
+	CGNET_RULE_PACKET = 6,	   /* a packet that does not show where it goes */
+	CGNET_RULE_PRIVILEGES = 7, /* "privileges = drop" */
+	CGNET_RULE_FIRST = 8,
 };
 
 /* Bits of cgnet_prefix.flags. */
@@ -124,9 +125,10 @@ enum cgnet_protocol {
 
 /* Bits of cgnet_settings.flags. */
 enum cgnet_setting {
-	CGNET_INBOUND_DENY = 1, /* nobody outside the session connects in */
-	CGNET_UNIX_NONE = 2,	/* no Unix socket is reached but the names allowed */
-	CGNET_AUDIT = 4,	/* nothing is refused; what would be is counted and told */
+	CGNET_INBOUND_DENY = 1,	   /* nobody outside the session connects in */
+	CGNET_UNIX_NONE = 2,	   /* no Unix socket is reached but the names allowed */
+	CGNET_PRIVILEGES_KEEP = 4, /* settings of the host may be written by who owns them */
+	CGNET_AUDIT = 8,	   /* nothing is refused; what would be is counted and told */
 };
 
 /* Value of settings, one for each slot: the class's options. */
@@ -159,6 +161,7 @@ enum cgnet_layer {
 	CGNET_LAYER_EGRESS = 3,
 	CGNET_LAYER_INGRESS = 4,
 	CGNET_LAYER_UNIX = 5,
+	CGNET_LAYER_SYSCTL = 6,
 	CGNET_LAYERS,
 };
 

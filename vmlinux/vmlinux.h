@@ -57,6 +57,30 @@ struct bpf_sock_addr_kern {
 	__u32 uaddrlen;
 };
 
+/* include/linux/user_namespace.h, net/net_namespace.h: whose settings a set of them are */
+struct ctl_table_set {
+	void *is_seen;
+};
+
+struct user_namespace {
+	struct ctl_table_set set;
+	__u32 level; /* 0 for the host's own */
+};
+
+struct net {
+	struct ctl_table_set sysctls;
+	struct user_namespace *user_ns;
+};
+
+/* include/linux/sysctl.h, filter.h: what a bpf_sysctl context stands for */
+struct ctl_table_header {
+	struct ctl_table_set *set;
+};
+
+struct bpf_sysctl_kern {
+	struct ctl_table_header *head;
+};
+
 #pragma clang attribute pop
 
 #endif

@@ -65,10 +65,41 @@ static int check_array(int fd, size_t value_size)
 	return 0;
 }
 
+int bpf_lookup(int fd, const void *key, void *value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (__u32)fd;
+	attr.key = ptr(key);
+	attr.value = ptr(value);
+	return bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+}
+
+int bpf_open_pin(const char *path, size_t key_size, size_t size)
+{
+	_cleanup_close_ int fd = open_pin(path, BPF_F_RDONLY);
+	struct bpf_map_info info;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = read_info(fd, &info);
+	if (err < 0)
+		return err;
+	return info.key_size == key_size && info.value_size == size ? take_fd(&fd) : -EPROTO;
+}
+
+__u32 bpf_map_id(int fd)
+{
+	struct bpf_map_info info;
+
+	return read_info(fd, &info) < 0 ? 0 : info.id;
+}
+
 int bpf_read_pin(const char *path, void *value, size_t size)
 {
 	_cleanup_close_ int fd = -1;
-	union bpf_attr attr;
 	__u32 key = 0;
 	int err;
 
@@ -78,11 +109,7 @@ int bpf_read_pin(const char *path, void *value, size_t size)
 	err = check_array(fd, size);
 	if (err < 0)
 		return err;
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (__u32)fd;
-	attr.key = ptr(&key);
-	attr.value = ptr(value);
-	return bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+	return bpf_lookup(fd, &key, value);
 }
 
 int bpf_write_pin(const char *path, const void *key, size_t key_size, const void *value,

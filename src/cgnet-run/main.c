@@ -9,6 +9,7 @@
 #include "announce.h"
 #include "class.h"
 #include "confine.h"
+#include "hint.h"
 #include "launch.h"
 #include "opts.h"
 #include "procfs.h"
@@ -97,9 +98,9 @@ static pid_t enter_by_service(struct session *s, const struct opts *o,
 }
 
 /* Only CMD holds on to the caller's pipes from here on. */
-static void close_all(void)
+static void close_all(struct hint *hint)
 {
-	syscall(SYS_close_range, 0, UINT_MAX, 0);
+	syscall(SYS_close_range, hint_move_down(hint), UINT_MAX, 0);
 }
 
 /* What both ways have to do first. */
@@ -118,6 +119,7 @@ static int run(const struct opts *o)
 	bool root = geteuid() == 0;
 	struct signals signals;
 	struct class class;
+	struct hint hint;
 	struct why why;
 	int status;
 	pid_t pid;
@@ -130,8 +132,9 @@ static int run(const struct opts *o)
 		fprintf(stderr, "cgnet-run: %s\n", why.text);
 		return EXIT_REFUSED;
 	}
-	close_all();
-	status = supervise(pid, session.cgroup);
+	hint_open(&hint, o, &session, root);
+	close_all(&hint);
+	status = supervise(pid, session.cgroup, &hint);
 	if (root) {
 		session_remove(&session);
 		session_sweep(class.dir);

@@ -30,6 +30,13 @@ static const struct piece pieces[] = {
 	{"inet_sock", "sk", STRUCT, "sock"},
 	{"inet_connection_sock", "icsk_inet", STRUCT, "inet_sock"},
 	{"tcp_sock", "inet_conn", STRUCT, "inet_connection_sock"},
+	{"ctl_table_set", "is_seen", POINTER, NULL},
+	{"user_namespace", "set", STRUCT, "ctl_table_set"},
+	{"user_namespace", "level", NUMBER, NULL},
+	{"net", "sysctls", STRUCT, "ctl_table_set"},
+	{"net", "user_ns", POINTER, "user_namespace"},
+	{"ctl_table_header", "set", POINTER, "ctl_table_set"},
+	{"bpf_sysctl_kern", "head", POINTER, "ctl_table_header"},
 };
 
 static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *t,

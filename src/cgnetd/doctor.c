@@ -51,6 +51,42 @@ static int check_cgroup(struct findings *f)
 	return finding_add(f, "cgroup2", FINDING_OK, detail, "");
 }
 
+/* An option of the whole hierarchy, so that any mount of it tells. */
+static bool has_nsdelegate(void)
+{
+	_cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
+	_cleanup_free_ char *line = NULL;
+	bool found = false;
+	size_t cap = 0;
+
+	while (f && !found && getline(&line, &cap, f) > 0) {
+		const char *type = strstr(line, " - cgroup2 ");
+
+		found = type && strstr(type, "nsdelegate");
+	}
+	return found;
+}
+
+static int check_delegation(struct findings *f)
+{
+	if (has_nsdelegate())
+		return finding_add(f, "delegation", FINDING_OK,
+				   "cgroup2 is mounted with nsdelegate", "");
+	return finding_add(f, "delegation", FINDING_WARNING,
+			   "cgroup2 is mounted without nsdelegate",
+			   "a root session can move processes outside into its own cgroup, and end "
+			   "them there: mount -o remount,nsdelegate on the mount of cgroup2");
+}
+
+/* The kernel asks for no capability there, and no program of ours sees the write. */
+static int check_sysrq(struct findings *f)
+{
+	if (access("/proc/sysrq-trigger", F_OK) < 0)
+		return 0;
+	return finding_add(f, "sysrq", FINDING_WARNING, "/proc/sysrq-trigger belongs to root",
+			   "a root session can restart this host by it");
+}
+
 static int check_bpffs(struct findings *f)
 {
 	struct statfs fs;
@@ -97,6 +133,8 @@ static int check_layers(struct findings *f)
 		err = check_layer(f, CGNET_LAYER_CREATE, "layer create", FINDING_MISSING, required);
 	if (!err)
 		err = check_layer(f, CGNET_LAYER_EGRESS, "layer egress", FINDING_MISSING, required);
+	if (!err)
+		err = check_layer(f, CGNET_LAYER_SYSCTL, "layer sysctl", FINDING_MISSING, required);
 	if (!err)
 		err = check_layer(f, CGNET_LAYER_INGRESS, "layer ingress", FINDING_WARNING,
 				  "a class with inbound = deny is refused");
@@ -175,8 +213,9 @@ static int check_limits(struct findings *f)
 int doctor_kernel(struct findings *f)
 {
 	int (*const checks[])(struct findings *) = {
-		check_privilege, check_cgroup, check_bpffs,    check_btf,    check_layers,
-		check_errno,	 check_clone,  check_landlock, check_limits,
+		check_privilege, check_cgroup, check_delegation, check_bpffs,
+		check_btf,	 check_layers, check_errno,	 check_clone,
+		check_landlock,	 check_sysrq,  check_limits,
 	};
 	int err = 0;
 

@@ -275,3 +275,20 @@ void event_names_lose(struct event_names *n, const struct cgnet_event *event)
 	lost += event->detail.count;
 	bpf_map_update_elem(c->lost, &layer, &lost, BPF_ANY);
 }
+
+int event_names_first(struct event_names *n, const char *class_name, const char *session,
+		      struct cgnet_event *out)
+{
+	_cleanup_close_ int fd = bpffs_open(n->in.bpffs, CGNET_PIN_FIRST, NULL);
+	char path[PATH_MAX], dir[PATH_MAX];
+	struct stat st;
+	__u64 id;
+
+	if (fd < 0 || instance_cgroup(&n->info, dir, class_name, NULL) ||
+	    snprintf(path, sizeof(path), "%s/%s", dir, session) >= (int)sizeof(path))
+		return -EINVAL;
+	if (stat(path, &st) < 0)
+		return -errno;
+	id = st.st_ino;
+	return bpf_map_lookup_elem(fd, &id, out) < 0 ? -errno : 0;
+}

@@ -16,6 +16,13 @@ void event_names_free(struct event_names *names);
 void event_names_view(struct event_names *names, const struct cgnet_event *event,
 		      struct event_view *out);
 
+/*
+ * Finds the first denial of a session that lives. Returns 0 or a negative errno, -ENOENT if there
+ * is none so far.
+ */
+int event_names_first(struct event_names *names, const char *class_name, const char *session,
+		      struct cgnet_event *out);
+
 /* Counts the denials of an event that no reader gets as dropped in its class's layer. */
 void event_names_lose(struct event_names *names, const struct cgnet_event *event);
 

@@ -76,18 +76,21 @@ static void send_to(struct subscriber *s, const struct event_view *view)
 {
 	struct feed *f = s->feed;
 	char line[EVENT_LINE_SIZE + 1];
-	_cleanup_free_ char *json = s->want.json ? event_json(view) : NULL;
-	const char *text = json;
+	_cleanup_free_ char *json = s->want.json ? event_json(view) : NULL, *text = NULL;
+	const char *words = json;
+	int n = -1;
 
-	if (client_queued(s->client) > QUEUE_MAX || (s->want.json && !json)) {
+	if (!s->want.json)
+		words = s->first ? event_hint(view, line) : event_line(view, line);
+	if (words && client_queued(s->client) <= QUEUE_MAX)
+		n = asprintf(&text, "%s\n", words);
+	if (n < 0) {
+		text = NULL;
 		s->missed += view->event.detail.count;
 		return;
 	}
-	if (!s->want.json)
-		text = s->first ? event_hint(view, line) : event_line(view, line);
 	send_missed(s);
-	client_text(s->client, false, text, strlen(text));
-	client_text(s->client, false, "\n", 1);
+	client_text(s->client, false, text, n);
 	f->got |= !s->first;
 	if (s->want.count && !--s->want.count) {
 		struct client *c = s->client;
@@ -242,6 +245,8 @@ void feed_first_request(struct client *c, const struct cgnet_msg *msg)
 {
 	const struct cgnet_first *first = (const struct cgnet_first *)msg;
 	struct subscriber *s = subscribe(c);
+	struct cgnet_event event;
+	struct event_view view;
 
 	if (!s)
 		return;
@@ -249,6 +254,12 @@ void feed_first_request(struct client *c, const struct cgnet_msg *msg)
 	s->want.count = 1;
 	memcpy(s->want.class_name, first->class_name, sizeof(s->want.class_name));
 	memcpy(s->want.session, first->session, sizeof(s->want.session));
+	/* It may have come before the question. */
+	if (!event_names_first(s->feed->names, first->class_name, first->session, &event)) {
+		event_names_view(s->feed->names, &event, &view);
+		if (wants(s, &view))
+			send_to(s, &view);
+	}
 }
 
 void feed_metrics_request(struct client *c, const struct cgnet_msg *msg)

@@ -18,6 +18,7 @@ static const char *const layer_names[CGNET_LAYERS] = {
 	[CGNET_LAYER_CONNECT] = "connect", [CGNET_LAYER_SENDMSG] = "sendmsg",
 	[CGNET_LAYER_CREATE] = "create",   [CGNET_LAYER_EGRESS] = "egress",
 	[CGNET_LAYER_INGRESS] = "ingress", [CGNET_LAYER_UNIX] = "unix",
+	[CGNET_LAYER_SYSCTL] = "sysctl",
 };
 
 const char *layer_name(enum cgnet_layer layer)

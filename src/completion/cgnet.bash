@@ -135,7 +135,7 @@ _cgnet_run() {
     if [[ -z $dashes ]]; then
         _cgnet_value "$_cgnet_option" && return
         if [[ $_cgnet_current == -* ]]; then
-            _cgnet_words "--class --name --keep-fd --bpffs --cgroup --run-dir" \
+            _cgnet_words "--class --name --keep-fd --quiet --bpffs --cgroup --run-dir" \
                 "--help --usage --version --"
             return
         fi

@@ -62,6 +62,8 @@ static int fill_rules(const struct policy *p, const struct class *c, struct comp
 		c->inbound_line ? c->inbound_line : c->line);
 	set_row(&out->rules[CGNET_RULE_UNIX], "unix = none", p->file,
 		c->unix_line ? c->unix_line : c->line);
+	set_row(&out->rules[CGNET_RULE_PRIVILEGES], "privileges = drop", p->file,
+		c->privileges_line ? c->privileges_line : c->line);
 	set_row(&out->rules[CGNET_RULE_PACKET], "packet that hides where it goes", p->file,
 		c->line);
 	for (size_t i = 0; i < c->rules.n; i++) {
@@ -99,6 +101,8 @@ static void fill_settings(const struct class *c, struct compiled_class *out)
 		out->settings.flags |= CGNET_UNIX_NONE;
 	if (c->audit)
 		out->settings.flags |= CGNET_AUDIT;
+	if (c->keep_privileges)
+		out->settings.flags |= CGNET_PRIVILEGES_KEEP;
 	out->keep_privileges = c->keep_privileges;
 	memcpy(out->limits, c->limits, sizeof(out->limits));
 }

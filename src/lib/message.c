@@ -91,6 +91,15 @@ static int check_first(const void *packet, size_t n, struct why *why)
 	return session_check_name(first->session, why);
 }
 
+/* The header is all there is. */
+static int check_header(const void *packet, size_t n, struct why *why)
+{
+	(void)packet;
+	(void)n;
+	(void)why;
+	return 0;
+}
+
 static const struct form forms[] = {
 	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
 	 check_enter},
@@ -98,7 +107,8 @@ static const struct form forms[] = {
 	 check_events},
 	{CGNET_MSG_FIRST, "first", sizeof(struct cgnet_first), sizeof(struct cgnet_first),
 	 check_first},
-	{CGNET_MSG_METRICS, "metrics", sizeof(struct cgnet_msg), sizeof(struct cgnet_msg), NULL},
+	{CGNET_MSG_METRICS, "metrics", sizeof(struct cgnet_msg), sizeof(struct cgnet_msg),
+	 check_header},
 	{CGNET_MSG_LOAD, "load", sizeof(struct cgnet_load) + 2, CGNET_REQUEST_MAX, check_load},
 	{CGNET_MSG_INSTANCE, "instance", sizeof(struct cgnet_instance),
 	 sizeof(struct cgnet_instance), check_instance},

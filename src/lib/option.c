@@ -93,6 +93,7 @@ static void set_privileges(struct class *c, const struct given *given, struct di
 {
 	const char *text = given->values->text;
 
+	c->privileges_line = given->values->line;
 	c->keep_privileges = !strcmp(text, "keep");
 	if (c->keep_privileges)
 		diag_warning(

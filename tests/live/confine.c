@@ -316,6 +316,21 @@ static int try_open(char **arg)
 	return close_new(open(arg[0], (int)number(arg[1]) | O_CLOEXEC | O_NOCTTY));
 }
 
+/* Writes to a file what it holds already. */
+static int try_rewrite(char **arg)
+{
+	_cleanup_close_ int fd = open(arg[0], O_RDWR | O_CLOEXEC);
+	char text[512];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text));
+	if (n < 0)
+		return -errno;
+	return pwrite(fd, text, (size_t)n, 0) < 0 ? -errno : 0;
+}
+
 static int try_handle(char **arg)
 {
 	struct {
@@ -404,6 +419,7 @@ static const struct {
 	{"setns", 1, try_setns},
 	{"setns-pidfd", 1, try_setns_pidfd},
 	{"open", 2, try_open},
+	{"rewrite", 1, try_rewrite},
 	{"handle", 1, try_handle},
 	{"clone-into", 1, try_clone_into},
 	{"mknod", 1, try_mknod},

@@ -450,8 +450,35 @@ later() {
     rmdir "$dir/later"
 }
 
+# Settings of the host, whoever asks and through whichever procfs; a sandbox's own can be changed.
+settings() {
+    local file own=net/ipv4/ip_forward core=/proc/sys/kernel/core_pattern
+
+    for file in kernel/core_pattern kernel/poweroff_cmd vm/overcommit_memory net/ipv4/ip_forward; do
+        refused ok EPERM root rewrite "/proc/sys/$file"
+    done
+    settle
+    is "root, $with: in a user namespace" "$(session root unshare -Ur "$try" rewrite "$core")" EPERM
+    is "root, $with: in a procfs of its own" \
+        "$(session root unshare -Urmpf --mount-proc "$try" rewrite "$core")" EPERM
+    is "root, $with: opened by another" \
+        "$("${kernel[@]}" "${run[@]}" --keep-fd 3 -- sh -c 'echo core >&3' 3>>"$core" 2>&1 |
+            grep -c 'I/O error')" 1
+    is "root, $with: opened, and then written to in a namespace of its own" \
+        "$(session root sh -c 'exec 3>>"/proc/sys/$0"; unshare -Urn sh -c "echo 1 >&3"' "$own" 2>&1 |
+            grep -c 'I/O error')" 1
+    is "the host's stays" "$(cat "/proc/sys/$own")" 0
+    works root cat "$core"
+    for who in root user; do
+        works "$who" unshare -Urn sh -c 'echo 1 >"/proc/sys/$0" && grep -qx 1 "/proc/sys/$0"' "$own"
+        works "$who" bwrap --unshare-all --unshare-user --disable-userns --ro-bind / / --proc /proc true
+    done
+    is "keep: $core" "$("${run[@]}" --class keep -- "$try" rewrite "$core")" ok
+}
+
 mounts() {
     cgroups
+    settings
     hidden
     current_directory
     undoing

@@ -15,9 +15,14 @@ says() {
 
 check "doctor finds all that load needs" "$build/cgnetd" doctor "${instance[@]}"
 "$build/cgnetd" doctor "${instance[@]}" >"$dir/doctor"
-for layer in connect sendmsg create egress; do
+for layer in connect sendmsg create egress sysctl; do
     says "layer $layer" "$dir/doctor"
 done
+if grep -q ' - cgroup2 .*nsdelegate' /proc/self/mountinfo; then
+    says "cgroup2 is mounted with nsdelegate" "$dir/doctor"
+else
+    says "cgroup2 is mounted without nsdelegate" "$dir/doctor"
+fi
 check "the JSON form is JSON, and names states" python3 -c '
 import json, sys
 findings = json.loads(sys.argv[1])["findings"]

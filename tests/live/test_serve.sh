@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # The service: who gets into which class, what a hostile user can do to it, and that nothing opens
-# or is left behind whatever becomes of it.
+# or is left behind whatever becomes of it. CMD is often a shell whose variables are its own, and the
+# cases are called by way of a variable:
+# shellcheck disable=SC2016,SC2317
 
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +13,7 @@ lab_enter "$@"
 # shellcheck source-path=SCRIPTDIR source=service.sh
 . "$live_dir/service.sh"
 
-place='sed -n s,^0::.*/\([^/]*/[^/]*\)$,\1,p /proc/self/cgroup'
+place=(sed -n 's,^0::.*/\([^/]*/[^/]*\)$,\1,p' /proc/self/cgroup)
 
 policy=$(policy_file grants <<'END'
 default_class = "restricted"
@@ -93,14 +95,14 @@ serve_ensure() {
 grants() {
     local n
 
-    attempt "no grant: the default class" 0 restricted/ user_run 4000 -- $place
-    attempt "a grant" 0 lan/ user_run 4001 -- $place
-    attempt "a group's grant, as the primary group" 0 lan/ user_run 4100 -- $place
-    attempt "a group's grant" 0 lan/ user_run 4003:4100,4101 -- $place
-    attempt "a granted class by name" 0 lan/ user_run 4001 --class lan -- $place
-    attempt "the default class by name" 0 restricted/ user_run 4001 --class restricted -- $place
-    attempt "a name for the session" 0 lan/mine user_run 4001 --name mine -- $place
-    attempt "a grant of a missing class: the default class" 0 restricted/ user_run 4002 -- $place
+    attempt "no grant: the default class" 0 restricted/ user_run 4000 -- "${place[@]}"
+    attempt "a grant" 0 lan/ user_run 4001 -- "${place[@]}"
+    attempt "a group's grant, as the primary group" 0 lan/ user_run 4100 -- "${place[@]}"
+    attempt "a group's grant" 0 lan/ user_run 4003:4100,4101 -- "${place[@]}"
+    attempt "a granted class by name" 0 lan/ user_run 4001 --class lan -- "${place[@]}"
+    attempt "the default class by name" 0 restricted/ user_run 4001 --class restricted -- "${place[@]}"
+    attempt "a name for the session" 0 lan/mine user_run 4001 --name mine -- "${place[@]}"
+    attempt "a grant of a missing class: the default class" 0 restricted/ user_run 4002 -- "${place[@]}"
     attempt "a grant of a missing class: a warning" 0 "warning: the class granted to uid 4002, gone" \
         user_run 4002 -- true
     n=$(logged "uid 4002")
@@ -114,7 +116,7 @@ grants() {
     attempt "another instance's cgroup" 125 "what is loaded uses" \
         as 4000 "$dir/cgnet-run" "${instance[@]}" --cgroup elsewhere -- touch "$dir/open/ran"
     is "refused: CMD did not run" "$([ -e "$dir/open/ran" ] && echo ran)" ""
-    attempt "root goes its own way" 0 lan/ cgnet_run --class lan -- $place
+    attempt "root goes its own way" 0 lan/ cgnet_run --class lan -- "${place[@]}"
     attempt "a status" 7 "" user_run 4000 -- sh -c 'exit 7'
     attempt "a signal" 143 "" user_run 4000 -- sh -c 'kill $$'
     attempt "not found" 127 "No such file" user_run 4000 -- /nonexistent
@@ -259,13 +261,13 @@ crowd() {
     jobs+=($!)
     wait_for test -e "$dir/ready1"
     hostile_is_held "1,990 silent connections: others are answered" 4000 latency 100
-    attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- $place
+    attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- "${place[@]}"
     is "no more than its share is held" $(($(ls "/proc/$serve_pid/fd" | wc -l) < n + 2 * 140)) 1
     hostile 4006 talkative "$dir/ready2" 3 >/dev/null 2>&1 &
     jobs+=($!)
     wait_for test -e "$dir/ready2"
     hostile_is_held "a flood of requests: others are answered" 4000 latency 100
-    attempt "a flood of requests: a session" 0 restricted/ user_run 4000 -- $place
+    attempt "a flood of requests: a session" 0 restricted/ user_run 4000 -- "${place[@]}"
     kill "${jobs[@]}" 2>/dev/null
     wait "${jobs[@]}" 2>/dev/null
     wait_for few_descriptors $((n + 4))
@@ -285,7 +287,7 @@ many() {
     for i in {1..10}; do
         (
             who=400$((i % 2))
-            for _ in {1..20}; do user_run "$who" -- $place || echo "status $?"; done
+            for _ in {1..20}; do user_run "$who" -- "${place[@]}" || echo "status $?"; done
         ) >"$dir/many.$i" 2>&1 &
         jobs+=($!)
     done
@@ -317,7 +319,7 @@ life() {
     serve_start "$policy"
     ask in tcp "$neighbour4" 80
     is "after a restart it is, too" "$word" EPERM
-    attempt "after a restart users are let in" 0 lan/ user_run 4001 -- $place
+    attempt "after a restart users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     is "the session lives" "$(sessions | grep -c survivor)" 1
     kill "$session_pid"
     wait "$session_pid" 2>/dev/null
@@ -367,7 +369,7 @@ changes() {
     kill -HUP "$serve_pid"
     wait_for test "$(logged "default is allow or deny")" -ge 2
     explain_is allow "after a broken file"
-    attempt "users are still let in" 0 lan/ user_run 4001 -- $place
+    attempt "users are still let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # A class that goes has no sessions, or is kept.
     sed '/^class lan/,/^}/d' "$policy" >"$dir/followed.conf"
     agent_start in user_run 4001 -- "$dir/probe" --serve
@@ -378,7 +380,7 @@ changes() {
     nothing_left "a class with sessions"
     attempt "load without a class" 0 "1 dropped" \
         "$build/cgnetd" load "${instance[@]}" "$dir/followed.conf"
-    attempt "what was granted is gone: the default class" 0 restricted/ user_run 4001 -- $place
+    attempt "what was granted is gone: the default class" 0 restricted/ user_run 4001 -- "${place[@]}"
     attempt "back again" 0 "1 added" "$build/cgnetd" load "${instance[@]}" "$policy"
     attempt "another instance's load does not come here" 1 "" "$build/cgnetd" load \
         --bpffs "$dir/bpf/third" --cgroup "$CGNET_LAB-lab/third" --run-dir "$dir/run/cgnet" /nonexistent
@@ -447,7 +449,7 @@ versions() {
     serve_start "$policy"
     is "an earlier version's pins are taken over" "$(logged "2 changed")" 1
     is "and have this version" "$(python3 "$live_dir/record.py" "$bpffs/_info" abi)" "$abi"
-    attempt "users are let in" 0 lan/ user_run 4001 -- $place
+    attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # The same version with other programs.
     build=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
     new=$(readlink_programs lan)
@@ -502,7 +504,7 @@ default_class = "restricted"
 class restricted {
     default = allow
     deny = { "@local" }
-    allow = { $([ $i = a ] && echo '"10.1.0.1"' || echo '"10.2.0.1"') }
+    allow = { $([ "$i" = a ] && echo '"10.1.0.1"' || echo '"10.2.0.1"') }
     loopback = deny
 }
 END
@@ -524,7 +526,7 @@ END
         3)
             kill -HUP "$serve_pid"
             sleep 0.0$((RANDOM % 10))
-            serve_end $([ $((i % 8)) = 3 ] && echo KILL || echo TERM)
+            serve_end "$([ $((i % 8)) = 3 ] && echo KILL || echo TERM)"
             serve_start "$dir/hammer.conf"
             ;;
         esac

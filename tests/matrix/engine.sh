@@ -44,7 +44,7 @@ row_defaults() {
 }
 
 as_user=(setpriv --reuid=1000 --regid=1000 --clear-groups)
-layer_names=(connect sendmsg create egress ingress unix)
+layer_names=(connect sendmsg create egress ingress unix sysctl)
 
 # --- which rows ----------------------------------------------------------------------------------
 

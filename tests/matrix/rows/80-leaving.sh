@@ -250,8 +250,6 @@ for v1 in /sys/fs/cgroup/*/release_agent; do
     }
 done
 [ -e "$v1" ] || unavailable LEAVE-52-root "the release agent of a cgroup v1" "no cgroup v1 here"
-# Root's files are no boundary: nothing is written here, since it would act outside of the lab.
-delegated LEAVE-53-root "a program for core dumps" open "${D[@]}" /proc/sys/kernel/core_pattern
 reached_by=answer
 want="(setup-)?EPERM"
 

@@ -265,4 +265,59 @@ nested_unload() {
 reached_by=unloaded
 allowed UNDO-23-root "unload, when a session has nested cgroups deeper than a path can say" \
     function nested_unload
+
+# --- settings of the host ------------------------------------------------------------------------
+# set_setting WHERE NAME COMMAND...: sets it to what it is, in a shell that COMMAND starts.
+set_setting() {
+    local where=$1 file=/proc/sys/$2 command
+
+    # shellcheck disable=SC2016 # the session's shell expands it
+    command_in "$where" "${@:3}" sh -c 'echo "$2" >"$1"' sh "$file" "$(cat "$file")"
+    word='done'
+    detail=$(launch "${command[@]}" 2>&1 >/dev/null) || word=refused
+}
+reached_by='done' want=refused layer=sysctl
+blocked UNDO-30-root "core_pattern, which names a program that the kernel starts outside" \
+    function set_setting kernel/core_pattern
+blocked UNDO-31-root "core_pattern, as root of a user namespace" \
+    function set_setting kernel/core_pattern unshare -Ur
+blocked UNDO-32-root "core_pattern, through a procfs of its own" \
+    function set_setting kernel/core_pattern unshare -Urmpf --mount-proc
+blocked UNDO-33-root "poweroff_cmd, a program too" function set_setting kernel/poweroff_cmd
+blocked UNDO-34-root "a setting of the host's network" function set_setting net/ipv4/ip_forward
+layer=
+allowed UNDO-35-root "a setting of a network of its own" \
+    function set_setting net/ipv4/ip_forward unshare -Urn
+
+# --- processes outside, pulled in ----------------------------------------------------------------
+# pull WHERE: a process of root's is moved to a cgroup of the session's own, in a cgroup namespace.
+pull() {
+    local where=$1 command pid
+
+    launch sleep 60 &
+    pid=$!
+    # shellcheck disable=SC2016 # the session's shell expands it
+    command_in "$where" unshare -UrmC sh -c 'mount -t cgroup2 none "$0" && mkdir "$0/pulled" &&
+        echo "$1" >"$0/pulled/cgroup.procs" && echo 1 >"$0/pulled/cgroup.kill"' "$dir/shared/mnt" "$pid"
+    detail=$(launch "${command[@]}" 2>&1 >/dev/null)
+    kill "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    word=$([ $? = 137 ] && echo 'done' || echo refused)
+    rmdir "$lab_cgroup/pulled" 2>/dev/null
+}
+kill_outside() {
+    launch sleep 60 &
+    kill -KILL $!
+    wait $! 2>/dev/null
+    word='done'
+}
+if grep -q ' - cgroup2 .*nsdelegate' /proc/self/mountinfo; then
+    instead=(function kill_outside)
+    blocked UNDO-36-root "a process outside, pulled into a cgroup of its own and killed there" \
+        function pull
+    instead=()
+else
+    delegated UNDO-36-root "a process outside, pulled in and killed, where cgroup2 is mounted without nsdelegate" function pull
+fi
+reached_by=answer want="(setup-)?EPERM"
 agent_stop victim
