@@ -133,12 +133,12 @@ grants() {
     nothing_left "grants"
 }
 
-# start_session UID NAME: one that lives until it is killed; its end of the pipe is session_pid's.
+# start_session UID NAME: one that lives until session_pid, its cgnet-run, is ended.
 start_session() {
-    user_run "$1" --name "$2" -- sleep 300 2>>"$dir/sessions.err" &
+    setpriv --reuid "$1" --regid "$1" --clear-groups -- "$dir/cgnet-run" "${instance[@]}" \
+        --name "$2" -- sleep 300 &
     session_pid=$!
-    wait_for pgrep -g 0 -x sleep -P "$session_pid" ||
-        wait_for test -s "$cgroup/restricted/$2/cgroup.procs"
+    wait_for grep -q . "$cgroup/restricted/$2/cgroup.procs"
 }
 
 # --- a verdict inside --------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ messages() {
 crowd() {
     local jobs=() i n
 
-    n=$(ls "/proc/$serve_pid/fd" | wc -l)
+    n=$(descriptors)
     for i in 1 2; do
         rm -f "$dir/ready$i"
     done
@@ -262,7 +262,7 @@ crowd() {
     wait_for test -e "$dir/ready1"
     hostile_is_held "1,990 silent connections: others are answered" 4000 latency 100
     attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- "${place[@]}"
-    is "no more than its share is held" $(($(ls "/proc/$serve_pid/fd" | wc -l) < n + 2 * 140)) 1
+    is "no more than its share is held" $(($(descriptors) < n + 2 * 140)) 1
     hostile 4006 talkative "$dir/ready2" 3 >/dev/null 2>&1 &
     jobs+=($!)
     wait_for test -e "$dir/ready2"
@@ -274,16 +274,20 @@ crowd() {
     is "descriptors are given back" $? 0
 }
 
+descriptors() {
+    find "/proc/$serve_pid/fd" -mindepth 1 | wc -l
+}
+
 few_descriptors() {
-    [ "$(ls "/proc/$serve_pid/fd" | wc -l)" -le "$1" ]
+    [ "$(descriptors)" -le "$1" ]
 }
 
 # --- many sessions -----------------------------------------------------------------------------------
 many() {
-    local jobs=() i rss descriptors wrong
+    local jobs=() i rss open wrong
 
     rss=$(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status")
-    descriptors=$(ls "/proc/$serve_pid/fd" | wc -l)
+    open=$(descriptors)
     for i in {1..10}; do
         (
             who=400$((i % 2))
@@ -299,7 +303,7 @@ many() {
     is "200 sessions by 10 clients: each in its class" "$wrong" ""
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
-    is "200 sessions: no descriptor is left" "$(ls "/proc/$serve_pid/fd" | wc -l)" "$descriptors"
+    is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }
@@ -423,7 +427,7 @@ notices() {
 # --- versions ----------------------------------------------------------------------------------------
 # What other versions of cgnetd pinned, as far as their records tell.
 versions() {
-    local abi build old new out
+    local abi ours old new out
 
     if ! command -v bpftool >/dev/null; then
         skip "versions" "no bpftool"
@@ -451,13 +455,13 @@ versions() {
     is "and have this version" "$(python3 "$live_dir/record.py" "$bpffs/_info" abi)" "$abi"
     attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # The same version with other programs.
-    build=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
+    ours=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
     new=$(readlink_programs lan)
     python3 "$live_dir/record.py" "$bpffs/lan/class" programs 12345
     serve_stop
     serve_start "$policy"
     is "a class with other programs gets these" "$(logged "1 changed, 1 unchanged")" 1
-    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$build"
+    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$ours"
     is "they are attached" "$([ "$(readlink_programs lan)" != "$new" ] && echo others)" others
     is "those of the other class are not touched" \
         "$(python3 "$live_dir/record.py" "$bpffs/restricted/class" programs)" "$old"
