@@ -390,6 +390,29 @@ changes() {
         --bpffs "$dir/bpf/third" --cgroup "$CGNET_LAB-lab/third" --run-dir "$dir/run/cgnet" /nonexistent
 }
 
+# A connection that a new policy denies ends at once; others go on, and so does what the session
+# accepted, though it is from there.
+flows() {
+    local denied=45.99.0.1 allowed=45.98.0.1 host=45.33.7.2 world session
+
+    install -m 0644 "$live_dir/flows.py" "$dir"
+    in_world "$python" "$dir/flows.py" world "$denied" "$allowed" "$host" >"$dir/flows.world" 2>&1 &
+    world=$!
+    wait_for grep -q ready "$dir/flows.world"
+    user_run 4000 -- "$python" "$dir/flows.py" session "$denied" "$allowed" "$host" >"$dir/flows" 2>&1 &
+    session=$!
+    wait_for grep -q ready "$dir/flows"
+    sed 's/deny = { "@local" }/deny = { "@local", "45.99.0.0\/16" }/' "$policy" | policy_file flowing >/dev/null
+    attempt "a policy that denies a flow" 0 "reset 1 connection" \
+        "$build/cgnetd" load "${instance[@]}" "$dir/flowing.conf"
+    wait "$session"
+    is "the flow is reset, others go on" "$(tail -n 1 "$dir/flows")" "reset True True"
+    kill "$world"
+    wait "$world" 2>/dev/null
+    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    nothing_left "flows"
+}
+
 explain_says() {
     [[ $("$build/cgnetd" explain "${instance[@]}" --json restricted 45.99.0.1:80 2>&1) == *"\"verdict\":\"$1\""* ]]
 }
@@ -545,7 +568,7 @@ install -m 0644 "$live_dir/control.py" "$dir"
 python=$(PATH=/usr/bin:/bin:/usr/local/bin command -v python3) || lab_broken "no python3 for everybody"
 if [ $# = 0 ]; then
     set -- without_a_service grants verdicts second_way another_instance messages crowd many life \
-        privileges changes notices versions no_gap
+        privileges changes flows notices versions no_gap
 fi
 for part; do
     [ "$part" = without_a_service ] || serve_ensure
