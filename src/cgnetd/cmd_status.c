@@ -67,7 +67,7 @@ static void show(const struct status *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		show_class(&s->classes[i], s->info.default_class);
-	printf("sets, as they were when the policy was loaded:\n");
+	printf("sets, as the policy in force has them:\n");
 	show_set("@host", &s->sets.host);
 	show_set("@onlink", &s->sets.onlink);
 	show_set("@resolver", &s->sets.resolver);

@@ -194,6 +194,23 @@ int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct
 	return err;
 }
 
+int live_class_tell_rules(const struct live_class *lc, int fd, struct why *why)
+{
+	const struct policy_maps maps = {.rules = fd};
+	struct cgnet_settings settings;
+	int err = 0;
+
+	for (__u32 slot = 0; slot < 2 && !err; slot++) {
+		if (bpf_map_lookup_elem(lc->settings, &slot, &settings) < 0)
+			err = -errno;
+		if (!err)
+			err = policy_maps_rules_id(&maps, &settings.rules);
+		if (!err && bpf_map_update_elem(lc->settings, &slot, &settings, BPF_ANY) < 0)
+			err = -errno;
+	}
+	return err ? why_set(why, err, "cannot write the settings: %s", strerror(-err)) : 0;
+}
+
 struct btf *live_class_btf(const struct live_class *lc)
 {
 	struct bpf_map_info map = {};

@@ -62,6 +62,9 @@ int live_class_fill_slot(const struct live_class *lc, __u32 slot, const struct p
 int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
 			   struct why *why);
 
+/* Has both slots name the table of rules behind fd in events. Returns 0 or a negative errno. */
+int live_class_tell_rules(const struct live_class *lc, int fd, struct why *why);
+
 /* The type information of a loaded class; free with btf__free(). NULL with errno set on failure. */
 struct btf *live_class_btf(const struct live_class *lc);
 

@@ -23,6 +23,9 @@ void reloads_free(struct reloads *r);
  */
 int reload_start(struct reloads *r);
 
+/* The same for what changed around the policy that was loaded last (follow.h). */
+int reload_again(struct reloads *r);
+
 /* Handles CGNET_MSG_LOAD. */
 void reload_request(struct client *c, const struct cgnet_msg *msg);
 

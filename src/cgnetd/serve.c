@@ -16,13 +16,11 @@
 #include "drop.h"
 #include "enter.h"
 #include "feed.h"
+#include "follow.h"
 #include "log.h"
 #include "notify.h"
 #include "quota.h"
 #include "reload.h"
-
-/* Changes are collected for so long. */
-#define DIRTY_US 250000
 
 /* Descriptors besides those of clients, which take two each. */
 #define FILES_MORE 256
@@ -37,8 +35,9 @@ struct serve {
 	int lock; /* of the run directory */
 	struct event_base *base;
 	struct event *signals[NSIGNALS];
-	struct event *dirty, *watchdog;
+	struct event *watchdog;
 	struct reloads *reloads;
+	struct follow *follow;
 	struct control *control;
 	struct enters *enters;
 	struct feed *feed;
@@ -82,6 +81,11 @@ struct reloads *serve_reloads(struct serve *s)
 	return s->reloads;
 }
 
+struct follow *serve_follow(struct serve *s)
+{
+	return s->follow;
+}
+
 struct enters *serve_enters(struct serve *s)
 {
 	return s->enters;
@@ -121,26 +125,10 @@ static void stop(struct serve *s, int status)
 	event_base_loopbreak(s->base);
 }
 
-void serve_mark_dirty(struct serve *s)
-{
-	const struct timeval wait = {.tv_usec = DIRTY_US};
-
-	/* The first change starts the clock: a steady stream of them must not stop it. */
-	if (!event_pending(s->dirty, EV_TIMEOUT, NULL))
-		event_add(s->dirty, &wait);
-}
-
 static void reload(struct serve *s)
 {
 	if (reload_start(s->reloads))
 		log_error("reload: out of memory");
-}
-
-static void dirty_event(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	reload(arg);
 }
 
 static void signal_event(evutil_socket_t signo, short what, void *arg)
@@ -264,9 +252,8 @@ static int start_events(struct serve *s)
 		if (!s->signals[i] || event_add(s->signals[i], NULL))
 			return -ENOMEM;
 	}
-	s->dirty = evtimer_new(s->base, dirty_event, s);
 	s->watchdog = event_new(s->base, -1, EV_PERSIST, watchdog_event, s);
-	if (!s->dirty || !s->watchdog || (watchdog_us && event_add(s->watchdog, &interval)))
+	if (!s->watchdog || (watchdog_us && event_add(s->watchdog, &interval)))
 		return -ENOMEM;
 	return 0;
 }
@@ -286,8 +273,12 @@ static int start(struct serve *s, const char *file, struct why *why)
 	if (err)
 		return err;
 	s->base = event_base_new();
-	if (s->base)
+	if (s->base) {
+		s->follow = follow_new(s, why);
+		if (!s->follow)
+			return -EIO;
 		s->reloads = reloads_new(s);
+	}
 	if (!s->reloads || start_events(s) || reload_start(s->reloads))
 		return why_set(why, -ENOMEM, "out of memory");
 	s->enters = enters_new(s, why);
@@ -300,13 +291,12 @@ static void finish(struct serve *s)
 {
 	control_close(s->control);
 	reloads_free(s->reloads);
+	follow_free(s->follow);
 	enters_free(s->enters);
 	feed_free(s->feed);
 	for (size_t i = 0; i < NSIGNALS; i++)
 		if (s->signals[i])
 			event_free(s->signals[i]);
-	if (s->dirty)
-		event_free(s->dirty);
 	if (s->watchdog)
 		event_free(s->watchdog);
 	if (s->base)

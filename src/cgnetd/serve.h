@@ -21,6 +21,7 @@ struct event_base;
 struct reloads;
 struct enters;
 struct feed;
+struct follow;
 struct serve;
 
 /* Runs until a signal ends it. Returns an exit status. */
@@ -50,16 +51,13 @@ struct feed *serve_feed(struct serve *s);
 const char *serve_log_events(const struct serve *s);
 const char *serve_metrics_file(const struct serve *s);
 
+/* What the policy depends on besides its file; follow_changed() has it compiled again. */
+struct follow *serve_follow(struct serve *s);
+
 bool serve_is_operator(const struct serve *s, const struct peer *peer);
 
 /* Microseconds of a clock that never goes back. */
 uint64_t serve_now_us(void);
-
-/*
- * Something that the policy depends on has changed: reads, compiles and applies it again within a
- * third of a second, once for all changes until then.
- */
-void serve_mark_dirty(struct serve *s);
 
 /* Called by reload.c: a worker starts. */
 void serve_loading(struct serve *s);

@@ -28,7 +28,7 @@ struct status {
 	struct cgnet_info info;
 	struct class_status *classes;
 	size_t n;
-	struct facts sets; /* what the dynamic sets held at load */
+	struct facts sets; /* what the dynamic sets hold in the policy in force */
 };
 
 /*

@@ -149,9 +149,20 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 	return err ? err : selftest(&s->live, s->cgroup, &s->compiled->settings, why);
 }
 
+/*
+ * If we are killed before both slots hold the new policy, the next load must not believe the
+ * record: a later switch, for whatever class, would bring the old one back.
+ */
+static int write_unknown(struct step *s, const struct cgnet_class_info *info, struct why *why)
+{
+	struct cgnet_class_info unknown = *info;
+
+	memset(unknown.digest, 0, sizeof(unknown.digest));
+	return live_class_write(&s->live, &unknown, why);
+}
+
 static int prepare_change(struct step *s, const struct generation *g, struct why *why)
 {
-	struct cgnet_class_info unknown = s->old_info;
 	struct btf *btf = live_class_btf(&s->live);
 	int err;
 
@@ -164,10 +175,7 @@ static int prepare_change(struct step *s, const struct generation *g, struct why
 					   why);
 	if (err)
 		return err;
-	/* If we are killed between the switch and the record of it, the next load must not believe
-	 * the record. */
-	memset(unknown.digest, 0, sizeof(unknown.digest));
-	return live_class_write(&s->live, &unknown, why);
+	return write_unknown(s, &s->old_info, why);
 }
 
 int step_prepare(struct step *s, const struct generation *g, int core_btf, struct why *why)
@@ -218,7 +226,7 @@ int step_commit(struct step *s, struct why *why)
 		if (!err)
 			err = policy_maps_pin(&s->maps, s->dir, why);
 		if (!err)
-			err = live_class_write(&s->live, &s->info, why);
+			err = write_unknown(s, &s->info, why);
 	}
 	return name_class(s, err, why);
 }
@@ -254,10 +262,14 @@ void step_undo(struct step *s, const struct generation *g)
 
 int step_finish(struct step *s, const struct generation *g, struct why *why)
 {
+	int err;
+
 	if (s->action != STEP_CHANGE)
 		return 0;
-	return name_class(s, live_class_mirror_slot(&s->live, generation_standby(g), &s->maps, why),
-			  why);
+	err = live_class_mirror_slot(&s->live, generation_standby(g), &s->maps, why);
+	if (!err)
+		err = live_class_write(&s->live, &s->info, why);
+	return name_class(s, err, why);
 }
 
 int step_drop(struct step *s, struct why *why)

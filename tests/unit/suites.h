@@ -22,6 +22,8 @@ int suite_explain(void);
 int suite_compile(void);
 int suite_policies(void);
 int suite_filter(void);
+int suite_diff(void);
+int suite_watch(void);
 int suite_message(void);
 int suite_grants(void);
 
