@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/if_tun.h>
 #include <linux/net.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@
 
 #define ACTION(err) SCMP_ACT_ERRNO(err)
 #define LOW_WORD    UINT32_MAX
+#define TYPE_MASK   0xf /* of a socket, without its flags */
 
 /* The families that the BPF programs know, or that stay on this host. Ascending. */
 static const uint32_t families[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -131,6 +133,9 @@ static int refuse_basics(scmp_filter_ctx ctx)
 	int ret;
 
 	ret = refuse_families(ctx, SCMP_SYS(socket));
+	/* The older name of a packet socket, which the kernel takes in any family of IP. */
+	if (!ret)
+		ret = refuse_word(ctx, SCMP_SYS(socket), EAFNOSUPPORT, 1, TYPE_MASK, SOCK_PACKET);
 	if (!ret)
 		ret = refuse_families(ctx, SCMP_SYS(socketpair));
 	/* It makes sockets past this filter. Programs know kernels without it. */
@@ -147,6 +152,12 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCSTI);
 	if (!ret)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCLINUX);
+	/*
+	 * A lasting tun or tap device without an owner, or with this one, takes packets for the
+	 * host's network from whoever opens it, past every program.
+	 */
+	if (!ret)
+		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TUNSETIFF);
 	/*
 	 * A filter of its own on a port that it shares with a service would let a session choose,
 	 * by what is in a packet, who gets it: after the programs have looked up somebody else.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "doctor.h"
 
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -51,31 +52,64 @@ static int check_cgroup(struct findings *f)
 	return finding_add(f, "cgroup2", FINDING_OK, detail, "");
 }
 
-/* An option of the whole hierarchy, so that any mount of it tells. */
-static bool has_nsdelegate(void)
+/* Whether there is a mount of type with option, which is one of the file system's own. */
+static bool has_mount(const char *type, const char *option)
 {
 	_cleanup_fclose_ FILE *f = fopen("/proc/self/mountinfo", "re");
 	_cleanup_free_ char *line = NULL;
 	bool found = false;
+	char key[32];
 	size_t cap = 0;
 
+	snprintf(key, sizeof(key), " - %s ", type);
 	while (f && !found && getline(&line, &cap, f) > 0) {
-		const char *type = strstr(line, " - cgroup2 ");
+		const char *at = strstr(line, key);
 
-		found = type && strstr(type, "nsdelegate");
+		found = at && strstr(at, option);
 	}
 	return found;
 }
 
 static int check_delegation(struct findings *f)
 {
-	if (has_nsdelegate())
+	/* It is an option of the whole hierarchy, so that any mount of it tells. */
+	if (has_mount("cgroup2", "nsdelegate"))
 		return finding_add(f, "delegation", FINDING_OK,
 				   "cgroup2 is mounted with nsdelegate", "");
 	return finding_add(f, "delegation", FINDING_WARNING,
 			   "cgroup2 is mounted without nsdelegate",
 			   "a root session can move processes outside into its own cgroup, and end "
 			   "them there: mount -o remount,nsdelegate on the mount of cgroup2");
+}
+
+/* Whether a socket's cgroup of v2 has a word of its own, which net_cls and net_prio leave alone. */
+static bool has_own_word(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "sock_cgroup_data", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	bool found = false;
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		found |= !strcmp(btf__name_by_offset(btf, btf_members(t)[i].name_off), "cgroup");
+	btf__free(btf);
+	return found;
+}
+
+/* Sessions are in the root of these hierarchies, and so that is what a cgroup namespace shows. */
+static int check_v1(struct findings *f)
+{
+	if (!has_mount("cgroup", ""))
+		return 0;
+	if ((has_mount("cgroup", "net_cls") || has_mount("cgroup", "net_prio")) && !has_own_word())
+		return finding_add(f, "cgroup v1", FINDING_WARNING,
+				   "net_cls or net_prio is mounted",
+				   "before Linux 5.15 new sockets are in no class once one of them "
+				   "is used, by "
+				   "a root session too: boot with cgroup_no_v1=net_cls,net_prio");
+	return finding_add(f, "cgroup v1", FINDING_WARNING, "hierarchies of cgroup v1 are mounted",
+			   "a root session can rule processes outside by them, and end or freeze "
+			   "them: boot with systemd.unified_cgroup_hierarchy=1");
 }
 
 /* The kernel asks for no capability there, and no program of ours sees the write. */
@@ -213,9 +247,9 @@ static int check_limits(struct findings *f)
 int doctor_kernel(struct findings *f)
 {
 	int (*const checks[])(struct findings *) = {
-		check_privilege, check_cgroup, check_delegation, check_bpffs,
-		check_btf,	 check_layers, check_errno,	 check_clone,
-		check_landlock,	 check_sysrq,  check_limits,
+		check_privilege, check_cgroup,	 check_delegation, check_v1,
+		check_bpffs,	 check_btf,	 check_layers,	   check_errno,
+		check_clone,	 check_landlock, check_sysrq,	   check_limits,
 	};
 	int err = 0;
 

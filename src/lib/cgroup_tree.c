@@ -26,8 +26,8 @@ int cgroup_dir_populated(int dir)
 	if (fd < 0)
 		return -errno;
 	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0)
-		return -errno;
+	if (n < 0) /* removed since it was opened */
+		return errno == ENODEV ? -ENOENT : -errno;
 	text[n] = '\0';
 	at = strstr(text, key);
 	return at ? at[sizeof(key) - 1] == '1' : -EIO;

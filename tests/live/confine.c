@@ -12,6 +12,8 @@
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
+#include <linux/if.h>
+#include <linux/if_tun.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -316,6 +318,19 @@ static int try_open(char **arg)
 	return close_new(open(arg[0], (int)number(arg[1]) | O_CLOEXEC | O_NOCTTY));
 }
 
+/* Sends a frame into the host's network, through a device that is there already. */
+static int try_tap(char **arg)
+{
+	_cleanup_close_ int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+	const unsigned char frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, [13] = 1};
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", arg[0]);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &ifr) < 0)
+		return -errno;
+	return write(fd, frame, sizeof(frame)) < 0 ? -errno : 0;
+}
+
 /* Writes to a file what it holds already. */
 static int try_rewrite(char **arg)
 {
@@ -419,6 +434,7 @@ static const struct {
 	{"setns", 1, try_setns},
 	{"setns-pidfd", 1, try_setns_pidfd},
 	{"open", 2, try_open},
+	{"tap", 1, try_tap},
 	{"rewrite", 1, try_rewrite},
 	{"handle", 1, try_handle},
 	{"clone-into", 1, try_clone_into},

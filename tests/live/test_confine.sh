@@ -239,7 +239,14 @@ system_calls() {
         calls32 "$who"
     done
     refused ok EPERM root bpf
+    refused ok EAFNOSUPPORT root socket 2 10 # SOCK_PACKET
+    if ip tuntap add cgnet-tap mode tap 2>"$dir/err" && ip link set cgnet-tap up; then
+        refused ok EPERM root tap cgnet-tap
+    else
+        skip "a tap device of the host's" "$(cat "$dir/err")"
+    fi
     settle
+    ip tuntap del cgnet-tap mode tap 2>/dev/null
 }
 
 # --- processes outside ---------------------------------------------------------------------------

@@ -23,6 +23,9 @@ if grep -q ' - cgroup2 .*nsdelegate' /proc/self/mountinfo; then
 else
     says "cgroup2 is mounted without nsdelegate" "$dir/doctor"
 fi
+if grep -q ' - cgroup ' /proc/self/mountinfo; then
+    says "cgroup v1" "$dir/doctor"
+fi
 check "the JSON form is JSON, and names states" python3 -c '
 import json, sys
 findings = json.loads(sys.argv[1])["findings"]

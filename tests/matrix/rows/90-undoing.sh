@@ -317,7 +317,25 @@ if grep -q ' - cgroup2 .*nsdelegate' /proc/self/mountinfo; then
         function pull
     instead=()
 else
-    delegated UNDO-36-root "a process outside, pulled in and killed, where cgroup2 is mounted without nsdelegate" function pull
+    delegated UNDO-36-root "a process outside, pulled in and killed, as cgroup2 has no nsdelegate" \
+        function pull
+fi
+
+# A hierarchy of cgroup v1, whose root is what a cgroup namespace of a session's shows.
+v1=$(sed -n 's/.* - cgroup .*,\(pids\|freezer\|memory\|devices\)$/\1/p' /proc/self/mountinfo | head -1)
+v1_rule() { # WHERE
+    local where=$1 command
+
+    # shellcheck disable=SC2016 # the session's shell expands it
+    command_in "$where" unshare -UrmC sh -c 'mount -t cgroup -o "$1" none "$0" &&
+        mkdir "$0/cgnet-matrix-$$" && rmdir "$0/cgnet-matrix-$$"' "$dir/shared/mnt" "$v1"
+    word='done'
+    detail=$(launch "${command[@]}" 2>&1 >/dev/null) || word=refused
+}
+if [ -n "$v1" ]; then
+    delegated UNDO-37-root "a cgroup of v1 outside, through a cgroup namespace" function v1_rule
+else
+    unavailable UNDO-37-root "a cgroup of v1 outside, through a cgroup namespace" "cgroup v1 is not mounted"
 fi
 reached_by=answer want="(setup-)?EPERM"
 agent_stop victim
