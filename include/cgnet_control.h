@@ -62,10 +62,17 @@ struct cgnet_instance {
 	char bpffs[256];
 };
 
+enum cgnet_events_form {
+	CGNET_EVENTS_WORDS,
+	CGNET_EVENTS_JSON,
+	CGNET_EVENTS_RAW, /* struct cgnet_event, without names */
+	CGNET_EVENTS_FORMS,
+};
+
 /* Events as they happen, one line each. */
 struct cgnet_events {
 	struct cgnet_msg msg;
-	__u32 json;			  /* 1: JSON, else words */
+	__u32 form;			  /* enum cgnet_events_form */
 	__u64 count;			  /* end after so many; 0 for no end */
 	char class_name[CGNET_NAME_SIZE]; /* "" for all */
 	char session[CGNET_SESSION_SIZE]; /* "" */

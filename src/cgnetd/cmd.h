@@ -16,6 +16,7 @@ struct options {
 	bool json, force;
 	const char *policy;	  /* --policy FILE */
 	const char *class_name;	  /* --class C */
+	const char *duration;	  /* --for TIME */
 	const char *log_events;	  /* --log-events stderr|syslog */
 	const char *metrics_file; /* --metrics-file FILE */
 	unsigned long count;	  /* --count N, 0 for no end */
@@ -29,6 +30,7 @@ int cmd_sessions(const struct options *opt);
 int cmd_kill(const struct options *opt, char *session); /* changes it */
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
 int cmd_events(const struct options *opt);
+int cmd_learn(const struct options *opt);
 int cmd_metrics(const struct options *opt);
 int cmd_serve(const struct options *opt, const char *file);
 int cmd_doctor(const struct options *opt);

@@ -72,20 +72,39 @@ static void send_missed(struct subscriber *s)
 	client_text(s->client, true, text, n);
 }
 
+/* What is sent, to be freed; NULL if out of memory. Sets *n to its size. */
+static char *render(const struct subscriber *s, const struct event_view *view, size_t *n)
+{
+	_cleanup_free_ char *json = NULL;
+	char line[EVENT_LINE_SIZE], *text = NULL;
+	int size;
+
+	switch (s->want.form) {
+	case CGNET_EVENTS_RAW:
+		*n = sizeof(view->event);
+		text = malloc(*n);
+		return text ? memcpy(text, &view->event, *n) : NULL;
+	case CGNET_EVENTS_JSON:
+		json = event_json(view);
+		size = json ? asprintf(&text, "%s\n", json) : -1;
+		break;
+	default:
+		size = asprintf(&text, "%s\n",
+				s->first ? event_hint(view, line) : event_line(view, line));
+	}
+	*n = (size_t)size;
+	return size < 0 ? NULL : text;
+}
+
 static void send_to(struct subscriber *s, const struct event_view *view)
 {
+	_cleanup_free_ char *text = NULL;
 	struct feed *f = s->feed;
-	char line[EVENT_LINE_SIZE + 1];
-	_cleanup_free_ char *json = s->want.json ? event_json(view) : NULL, *text = NULL;
-	const char *words = json;
-	int n = -1;
+	size_t n = 0;
 
-	if (!s->want.json)
-		words = s->first ? event_hint(view, line) : event_line(view, line);
-	if (words && client_queued(s->client) <= QUEUE_MAX)
-		n = asprintf(&text, "%s\n", words);
-	if (n < 0) {
-		text = NULL;
+	if (client_queued(s->client) <= QUEUE_MAX)
+		text = render(s, view, &n);
+	if (!text) {
 		s->missed += view->event.detail.count;
 		return;
 	}

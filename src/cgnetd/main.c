@@ -19,6 +19,7 @@ enum {
 	OPT_POLICY,
 	OPT_CLASS,
 	OPT_COUNT,
+	OPT_FOR,
 	OPT_LOG_EVENTS,
 	OPT_METRICS_FILE
 };
@@ -31,6 +32,7 @@ enum {
 	TAKES_CLASS = 8,
 	TAKES_COUNT = 16,
 	TAKES_SERVICE = 32,
+	TAKES_FOR = 64,
 };
 
 struct arguments {
@@ -73,6 +75,11 @@ static int run_explain(const struct arguments *a)
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
 }
 
+static int run_learn(const struct arguments *a)
+{
+	return cmd_learn(&a->opt);
+}
+
 static int run_metrics(const struct arguments *a)
 {
 	return cmd_metrics(&a->opt);
@@ -109,6 +116,7 @@ static const struct command commands[] = {
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
 	{"metrics", "", 0, 0, 0, run_metrics},
+	{"learn", "", 0, 0, TAKES_CLASS | TAKES_FOR, run_learn},
 	{"events", "", 0, 0, TAKES_JSON | TAKES_CLASS | TAKES_COUNT, run_events},
 	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
 	{"kill", "SESSION", 1, 1, 0, run_kill},
@@ -119,21 +127,23 @@ static const struct command commands[] = {
 
 const char *argp_program_version = "cgnetd " CGNET_VERSION;
 
-static const char doc[] = "Decides in the kernel which networks a process tree may reach.\v"
-			  "Commands:\n"
-			  "  check FILE...        check policy files; needs no privilege\n"
-			  "  load FILE            make what is enforced equal to the file\n"
-			  "  unload               take everything down\n"
-			  "  status               show classes, layers, sessions and counters\n"
-			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
-			  "  sessions             list the sessions that live\n"
-			  "  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
-			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
-			  "  events               show denials as they happen\n"
-			  "  metrics              print counters for Prometheus\n"
-			  "  doctor               say what this kernel and host can enforce\n"
-			  "\n"
-			  "Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
+static const char doc[] =
+	"Decides in the kernel which networks a process tree may reach.\v"
+	"Commands:\n"
+	"  check FILE...        check policy files; needs no privilege\n"
+	"  load FILE            make what is enforced equal to the file\n"
+	"  unload               take everything down\n"
+	"  status               show classes, layers, sessions and counters\n"
+	"  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+	"  sessions             list the sessions that live\n"
+	"  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
+	"  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
+	"  events               show denials as they happen\n"
+	"  learn                print rules that would allow what is denied meanwhile\n"
+	"  metrics              print counters for Prometheus\n"
+	"  doctor               say what this kernel and host can enforce\n"
+	"\n"
+	"Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
 static const struct argp_option options[] = {
 	{"bpffs", OPT_BPFFS, "DIR", 0, "where maps and links are pinned (" CGNET_DEFAULT_BPFFS ")",
@@ -145,7 +155,8 @@ static const struct argp_option options[] = {
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
 	{"json", OPT_JSON, NULL, 0, "status, sessions, explain, events, doctor: for machines", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
-	{"class", OPT_CLASS, "CLASS", 0, "events: of this class only", 1},
+	{"class", OPT_CLASS, "CLASS", 0, "events, learn: of this class only", 1},
+	{"for", OPT_FOR, "TIME", 0, "learn: for so long (10m, 1h); else until a signal", 1},
 	{"log-events", OPT_LOG_EVENTS, "WHERE", 0, "serve: log denials to stderr or syslog", 1},
 	{"metrics-file", OPT_METRICS_FILE, "FILE", 0,
 	 "serve: keep this file up to date with what `metrics` prints", 1},
@@ -182,6 +193,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CLASS:
 		a->opt.class_name = arg;
 		a->given |= TAKES_CLASS;
+		return 0;
+	case OPT_FOR:
+		a->opt.duration = arg;
+		a->given |= TAKES_FOR;
 		return 0;
 	case OPT_LOG_EVENTS:
 		a->opt.log_events = arg;

@@ -54,7 +54,7 @@ _cgnet_value() {
     --class) _cgnet_words "$(_cgnet_classes)" ;;
     --metrics-file) _cgnet_files -f ;;
     --log-events) _cgnet_words "stderr syslog" ;;
-    --cgroup | --count | --name | --keep-fd) COMPREPLY=() ;;
+    --cgroup | --count | --for | --name | --keep-fd) COMPREPLY=() ;;
     *) return 1 ;;
     esac
 }
@@ -67,6 +67,7 @@ _cgnetd() {
         [load]="--force"
         [unload]="--force"
         [status]="--json"
+        [learn]="--class --for"
         [metrics]=""
         [events]="--json --class --count"
         [serve]="--log-events --metrics-file"
@@ -81,7 +82,7 @@ _cgnetd() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-        --bpffs | --cgroup | --run-dir | --policy | --class | --count | --log-events | --metrics-file)
+        --bpffs | --cgroup | --run-dir | --policy | --class | --count | --for | --log-events | --metrics-file)
             i=$((i + 1))
             [[ ${COMP_WORDS[i]} != = ]] || i=$((i + 1))
             ;;

@@ -21,10 +21,11 @@ struct event_view {
 };
 
 /* Room for what the functions below write. */
-#define EVENT_TIME_SIZE	 40
-#define EVENT_PROTO_SIZE 12
-#define EVENT_COMM_SIZE	 72
-#define EVENT_LINE_SIZE	 1024
+#define EVENT_TIME_SIZE	  40
+#define EVENT_PROTO_SIZE  12
+#define EVENT_COMM_SIZE	  72
+#define EVENT_LINE_SIZE	  1024
+#define EVENT_REMEDY_SIZE 96
 
 /* "2026-01-31T12:00:00.123456Z". Returns buf. */
 char *event_time(int64_t ns, char buf[EVENT_TIME_SIZE]);
@@ -50,11 +51,14 @@ char *event_comm(const char *comm, size_t size, char buf[EVENT_COMM_SIZE]);
 /* One line for people, without its newline. Returns buf. */
 char *event_line(const struct event_view *view, char buf[EVENT_LINE_SIZE]);
 
-/*
- * The rule that would allow it, "192.0.2.1:443/tcp". Returns buf; empty where no rule of that form
- * could.
- */
-char *event_remedy(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE + 16]);
+/* True if a rule with an address, a port and a protocol could allow it. */
+bool event_is_allowable(const struct cgnet_event_key *key);
+
+/* The address that such a rule has to name. Returns false where the hook sees none. */
+bool event_target(const struct cgnet_event_key *key, struct prefix *out);
+
+/* The rule that would allow it, "192.0.2.1:443/tcp"; empty where none could. Returns buf. */
+char *event_remedy(const struct cgnet_event_key *key, char buf[EVENT_REMEDY_SIZE]);
 
 /*
  * One line for who runs the session: what was denied, by which rule, and what would allow it.

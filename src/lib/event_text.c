@@ -59,20 +59,20 @@ char *event_dst(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE])
 	return buf;
 }
 
-/* The form of the destination that the prefix is of: a v6 one may carry a v4 one. */
-static bool prefix_of(const struct cgnet_event_key *key, struct prefix *out)
+/* A v6 destination may carry a v4 one. */
+bool event_target(const struct cgnet_event_key *key, struct prefix *out)
 {
 	__be32 v4 = key->dst[3];
 
-	*out = (struct prefix){.family = key->form == 4 ? AF_INET : AF_INET6,
-			       .len = key->prefixlen};
-	if ((key->form != 4 && key->form != 6) || key->prefixlen > prefix_width(out))
+	*out = (struct prefix){.family = AF_INET6, .len = 128};
+	if (!has_dst(key))
 		return false;
-	if (key->form == 6)
+	if (!addr6_is_mapped(key->dst) && !(key->form == 4 && addr6_carried4(key->dst, &v4))) {
 		memcpy(out->bytes, key->dst, sizeof(key->dst));
-	else if (addr6_is_mapped(key->dst) || addr6_carried4(key->dst, &v4))
-		memcpy(out->bytes, &v4, sizeof(v4));
-	prefix_mask(out);
+		return true;
+	}
+	*out = (struct prefix){.family = AF_INET, .len = 32};
+	memcpy(out->bytes, &v4, sizeof(v4));
 	return true;
 }
 
@@ -81,9 +81,11 @@ char *event_prefix(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE])
 	struct prefix p;
 
 	buf[0] = '\0';
-	if (has_dst(key) && prefix_of(key, &p))
-		prefix_format(&p, buf);
-	return buf;
+	if (!key->form || !event_target(key, &p) || key->prefixlen > prefix_width(&p))
+		return buf;
+	p.len = key->prefixlen;
+	prefix_mask(&p);
+	return prefix_format(&p, buf);
 }
 
 const char *event_verdict(const struct cgnet_event_key *key)
@@ -162,20 +164,29 @@ char *event_line(const struct event_view *view, char buf[EVENT_LINE_SIZE])
 	return buf;
 }
 
-char *event_remedy(const struct cgnet_event_key *key, char buf[PREFIX_STR_SIZE + 16])
+bool event_is_allowable(const struct cgnet_event_key *key)
+{
+	if (key->hook == CGNET_HOOK_INGRESS || key->rule == CGNET_RULE_PACKET || !has_dst(key))
+		return false;
+	return key->proto == IPPROTO_ICMP ||
+	       ((key->proto == IPPROTO_TCP || key->proto == IPPROTO_UDP) && key->port);
+}
+
+char *event_remedy(const struct cgnet_event_key *key, char buf[EVENT_REMEDY_SIZE])
 {
 	char dst[PREFIX_STR_SIZE], proto[EVENT_PROTO_SIZE];
+	struct prefix target;
 
 	buf[0] = '\0';
-	event_dst(key, dst);
-	event_proto(key->proto, proto);
-	if (!dst[0] || key->hook == CGNET_HOOK_INGRESS || key->rule == CGNET_RULE_PACKET)
+	if (!event_is_allowable(key) || !event_target(key, &target))
 		return buf;
+	prefix_format(&target, dst);
+	event_proto(key->proto, proto);
 	if (key->proto == IPPROTO_ICMP)
-		snprintf(buf, PREFIX_STR_SIZE + 16, "%s/icmp", dst);
-	else if ((key->proto == IPPROTO_TCP || key->proto == IPPROTO_UDP) && key->port)
-		snprintf(buf, PREFIX_STR_SIZE + 16, strchr(dst, ':') ? "[%s]:%d/%s" : "%s:%d/%s",
-			 dst, key->port, proto);
+		snprintf(buf, EVENT_REMEDY_SIZE, "%s/icmp", dst);
+	else
+		snprintf(buf, EVENT_REMEDY_SIZE, strchr(dst, ':') ? "[%s]:%d/%s" : "%s:%d/%s", dst,
+			 key->port, proto);
 	return buf;
 }
 
@@ -183,7 +194,7 @@ char *event_hint(const struct event_view *view, char buf[EVENT_LINE_SIZE])
 {
 	const struct cgnet_event_key *key = &view->event.key;
 	char at[CGNET_FILE_SIZE + 16] = "", proto[EVENT_PROTO_SIZE], way[2 * PREFIX_STR_SIZE];
-	char remedy[PREFIX_STR_SIZE + 16], advice[256] = "";
+	char remedy[EVENT_REMEDY_SIZE], advice[256] = "";
 
 	if (view->rule.line)
 		snprintf(at, sizeof(at), " (%s:%u)", view->rule.file, view->rule.line);

@@ -73,8 +73,8 @@ static int check_events(const void *packet, size_t n, struct why *why)
 	const struct cgnet_events *events = packet;
 
 	(void)n;
-	if (events->json > 1 || !message_string(events->session, sizeof(events->session)) ||
-	    *events->session)
+	if (events->form >= CGNET_EVENTS_FORMS ||
+	    !message_string(events->session, sizeof(events->session)) || *events->session)
 		return why_set(why, -EINVAL, "events: wrong arguments");
 	return check_class(events->class_name, why);
 }
