@@ -423,11 +423,12 @@ explain_is() { # VERDICT WHEN
 
 # --- what the manager is told ------------------------------------------------------------------------
 notices() {
-    local name
+    local name manager
 
     serve_stop
     for name in "$dir/notify" "@$CGNET_LAB"; do
         python3 "$live_dir/notified.py" "$name" >"$dir/notices" &
+        manager=$!
         wait_for grep -q ready "$dir/notices"
         serve_start "$policy" NOTIFY_SOCKET="$name" WATCHDOG_USEC=200000
         wait_for grep -q WATCHDOG=1 "$dir/notices"
@@ -437,8 +438,8 @@ notices() {
         sleep 0.2
         serve_end TERM
         wait_for grep -q STOPPING=1 "$dir/notices"
-        kill $!
-        wait $! 2>/dev/null
+        kill "$manager"
+        wait "$manager" 2>/dev/null
         is "what the manager is told at $name" \
             "$(sed 's/MONOTONIC_USEC=[0-9][0-9]*/MONOTONIC_USEC=N/' "$dir/notices" | grep -v WATCHDOG | paste -sd,)" \
             "ready,READY=1,RELOADING=1 MONOTONIC_USEC=N,READY=1,STOPPING=1"
