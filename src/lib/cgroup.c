@@ -248,16 +248,25 @@ int cgroup_limit_enable(const char *path, enum cgnet_limit limit, struct why *wh
 	return err;
 }
 
+/* Opens a file of the cgroup for reading, or returns NULL with errno set. */
+static FILE *open_file(const char *path, const char *name)
+{
+	char file[PATH_MAX];
+
+	if ((size_t)snprintf(file, sizeof(file), "%s/%s", path, name) >= sizeof(file)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return fopen(file, "re");
+}
+
 /* Reads a file with one number, or "max", which reads as 0. */
 static int read_number(const char *path, const char *name, uint64_t *out)
 {
-	_cleanup_fclose_ FILE *f = NULL;
+	_cleanup_fclose_ FILE *f = open_file(path, name);
 	unsigned long long value = 0;
-	char file[PATH_MAX], word[32];
+	char word[32];
 
-	if ((size_t)snprintf(file, sizeof(file), "%s/%s", path, name) >= sizeof(file))
-		return -ENAMETOOLONG;
-	f = fopen(file, "re");
 	if (!f)
 		return -errno;
 	if (fscanf(f, "%31s", word) != 1)

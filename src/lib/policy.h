@@ -60,8 +60,9 @@ struct class
 	unsigned int protocols;	      /* enum cgnet_protocol; tcp, udp and icmp by default */
 	bool inbound_deny;
 	bool unix_none;
-	int protocols_line, inbound_line, unix_line, privileges_line; /* 0 if the file does not say */
-	char **unix_allow; /* abstract names, without the "@" that stands for the NUL */
+	int protocols_line, inbound_line, unix_line,
+		privileges_line; /* 0 if the file does not say */
+	char **unix_allow;	 /* abstract names, without the "@" that stands for the NUL */
 	size_t nunix_allow;
 	int unix_allow_line;	    /* 0 if the file does not say */
 	bool keep_privileges;	    /* "privileges = keep" */
