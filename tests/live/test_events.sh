@@ -71,7 +71,7 @@ hook mapped net "hook='connect6', proto='tcp', dst='203.0.113.7', prefix='203.0.
 hook carried net "hook='connect6', dst='64:ff9b::cb00:7107', rule='203.0.113.0/24',
     prefix='203.0.113.0/24'" tcp 64:ff9b::cb00:7107 80
 hook default closed "hook='connect4', rule='default = deny', prefix='0.0.0.0/0', line=8" \
-    tcp 192.0.2.1 80
+    tcp 192.0.2.9 80
 hook create closed "hook='create', proto='icmp', dst='', dport=0, prefix='', rule='protocols',
     line=11" socket 1
 in_task create
@@ -93,6 +93,7 @@ check "ingress: says who connects, and to which port" events_say one "
     and e[0]['session'] == 'server' and e[0]['rule'] == 'inbound = deny' and e[0]['line'] == 10
     and e[0]['pid'] == 0"
 eval "exec ${inside[1]}>&-"
+# shellcheck disable=SC2154 # coproc sets it
 wait "$inside_PID" 2>/dev/null
 reader_stop one
 
@@ -213,11 +214,11 @@ exact "a flood while the reader is stopped" one net 24000 24000
 # One who floods does not hide what another does.
 reader_start one --json
 flood loud 60000 100000 >"$dir/f1" &
-pids=$!
+loud=$!
 sleep 0.2
 session net quiet tcp 203.0.113.9 4444
 await_lines one 3000
-wait "$pids"
+wait "$loud"
 check "another session's flood hides nothing" events_say one \
     "[x['dport'] for x in e if x['session'] == 'quiet'] == [4444]"
 reader_stop one

@@ -151,7 +151,7 @@ static void chosen_names(void)
 		CHECK_ROW(!strpbrk(event_line(&v, line), "\n\r\033"), "row %zu: %s", i, line);
 		json = event_json(&v);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(json);
-		CHECK_ROW(!strpbrk(json, "\n\r\033"), "row %zu: %s", i, json);
+		CHECK_ROW(json && !strpbrk(json, "\n\r\033"), "row %zu: %s", i, json);
 		parsed = json_tokener_parse(json);
 		json_object_object_get_ex(parsed, "comm", &got);
 		CHECK_ROW(got && !strcmp(json_object_get_string(got), rows[i].json), "row %zu: %s",
