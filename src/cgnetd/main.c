@@ -171,6 +171,7 @@ static const char doc[] =
 	"  events               show denials as they happen\n"
 	"  learn                print rules that would allow what is denied meanwhile\n"
 	"  metrics              print counters for Prometheus\n"
+	"  doctor               say what this kernel and host can enforce\n"
 	"\n"
 	"Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
