@@ -12,7 +12,7 @@ int connect4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_connect(ctx, flow_from_addr4(&f, ctx), &f);
+	return on_connect(ctx, CGNET_HOOK_CONNECT4, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/connect6")
@@ -20,7 +20,7 @@ int connect6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_connect(ctx, flow_from_addr6(&f, ctx), &f);
+	return on_connect(ctx, CGNET_HOOK_CONNECT6, flow_from_addr6(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg4")
@@ -28,7 +28,7 @@ int sendmsg4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_sendmsg(ctx, flow_from_addr4(&f, ctx), &f);
+	return on_sendmsg(ctx, CGNET_HOOK_SENDMSG4, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg6")
@@ -36,7 +36,7 @@ int sendmsg6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_sendmsg(ctx, flow_from_addr6(&f, ctx), &f);
+	return on_sendmsg(ctx, CGNET_HOOK_SENDMSG6, flow_from_addr6(&f, ctx), &f);
 }
 
 SEC("cgroup/sock_create")

@@ -7,8 +7,10 @@
 #ifndef CGNET_DEVICE_BPF_H
 #define CGNET_DEVICE_BPF_H
 
-#include "verdict.bpf.h"
+#include "event.bpf.h"
 #include "vmlinux.h"
+
+#include <linux/in.h>
 
 #include <bpf/bpf_core_read.h>
 
@@ -40,7 +42,8 @@ static __always_inline bool keeps_privileges(const struct policy *p)
 
 static __always_inline int on_device(struct bpf_cgroup_dev_ctx *ctx)
 {
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PROTOCOLS};
+	struct subject s = {.proto = IPPROTO_RAW};
 	struct policy p;
 
 	if ((ctx->access_type & 0xffff) != BPF_DEVCG_DEV_CHAR || ctx->major != MISC_MAJOR ||
@@ -48,9 +51,11 @@ static __always_inline int on_device(struct bpf_cgroup_dev_ctx *ctx)
 		return 1;
 	p = policy_now();
 	if (is_in_sandbox() || keeps_privileges(&p))
-		return 1;
-	count(CGNET_LAYER_CREATE, &d);
-	return 0;
+		d.verdict = CGNET_ALLOW;
+	/* Before 6.1 the program is not told which session this is below. */
+	s.session = bpf_get_current_cgroup_id();
+	s.uid = bpf_get_current_uid_gid();
+	return conclude(CGNET_HOOK_DEVICE, &p, &d, &s);
 }
 
 #endif

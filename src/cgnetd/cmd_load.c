@@ -18,7 +18,8 @@ static int load_here(const struct options *opt, const char *file)
 	struct why why = {.text = "out of memory"};
 	struct load_result result = {};
 	struct diags d = {};
-	int err = load_policy(&opt->instance, file, opt->force, &d, &result, &why);
+	const struct load_request request = {.file = file, .force = opt->force};
+	int err = load_policy(&opt->instance, &request, &d, &result, &why);
 
 	if (!err)
 		load_report(stdout, file, &result);
@@ -27,7 +28,7 @@ static int load_here(const struct options *opt, const char *file)
 	if (err && !d.errors)
 		fprintf(stderr, "cgnetd: load %s: %s\n", file, why.text);
 	diags_free(&d);
-	grants_free(&result.grants);
+	load_result_free(&result);
 	return err ? EXIT_REFUSED : EXIT_DONE;
 }
 

@@ -9,6 +9,9 @@
 /* Elements per batch: bounds the kernel's working memory, and costs nothing beside the inserts. */
 #define BATCH 65536
 
+/* Entries that a trie can take in place on top of an eighth of its own. */
+#define TRIE_ROOM 4096
+
 /* What the kernel answers inside, and lets through, where a map type knows no batches. */
 #define ENOTSUPP 524
 
@@ -19,6 +22,14 @@ static __s32 type_id(const struct btf *btf, const char *name)
 	return id > 0 ? id : btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
 }
 
+/* A trie has room to grow in place; what is not used costs nothing. */
+static size_t room(const struct map_spec *spec, size_t n)
+{
+	if (spec->type == BPF_MAP_TYPE_LPM_TRIE)
+		return n + n / 8 + TRIE_ROOM;
+	return n ? n : 1;
+}
+
 static int create(const struct map_spec *spec, size_t n, const struct btf *btf, struct why *why)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = spec->flags);
@@ -26,14 +37,14 @@ static int create(const struct map_spec *spec, size_t n, const struct btf *btf, 
 	__s32 value = btf ? type_id(btf, spec->value_type) : 0;
 	int fd;
 
-	if (n > UINT32_MAX)
+	if (room(spec, n) > UINT32_MAX)
 		return why_set(why, -E2BIG, "%s: too many entries", spec->name);
 	if (key > 0 && value > 0) {
 		opts.btf_fd = btf__fd(btf);
 		opts.btf_key_type_id = key;
 		opts.btf_value_type_id = value;
 	}
-	fd = bpf_map_create(spec->type, spec->name, spec->key_size, spec->value_size, n ? n : 1,
+	fd = bpf_map_create(spec->type, spec->name, spec->key_size, spec->value_size, room(spec, n),
 			    &opts);
 	if (fd < 0)
 		return why_set(why, -errno, "cannot create the map %s of %zu entries: %s",
@@ -100,4 +111,25 @@ int map_make_array(const struct map_spec *spec, const void *values, size_t n, co
 	for (size_t k = 0; k < n; k++)
 		keys[k] = k;
 	return map_make(spec, keys, values, n, btf, why);
+}
+
+int map_read_array(int fd, size_t size, void **out, size_t *n, struct why *why)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+	_cleanup_free_ char *items = NULL;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len) < 0)
+		return why_set(why, -errno, "cannot ask for a map's size: %s", strerror(errno));
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != size)
+		return why_set(why, -EPROTO, "pinned by another version of cgnetd");
+	items = malloc(info.max_entries * size);
+	if (!items)
+		return why_set(why, -ENOMEM, "out of memory");
+	for (__u32 i = 0; i < info.max_entries; i++)
+		if (bpf_map_lookup_elem(fd, &i, items + i * size) < 0)
+			return why_set(why, -errno, "cannot read a map: %s", strerror(errno));
+	*out = take_ptr(&items);
+	*n = info.max_entries;
+	return 0;
 }

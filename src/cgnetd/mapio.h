@@ -29,4 +29,10 @@ int map_make(const struct map_spec *spec, const void *keys, const void *values, 
 int map_make_array(const struct map_spec *spec, const void *values, size_t n, const struct btf *btf,
 		   struct why *why);
 
+/*
+ * Reads the array map fd, whose values have size bytes, into a new array, to be freed. Returns 0 or
+ * a negative errno with the reason.
+ */
+int map_read_array(int fd, size_t size, void **out, size_t *n, struct why *why);
+
 #endif

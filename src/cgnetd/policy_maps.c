@@ -8,6 +8,9 @@
 #include "bpffs.h"
 #include "mapio.h"
 
+/* Indices in specs. */
+enum { DENY4, DENY6, PORTS, RULES };
+
 static const struct map_spec specs[] = {
 	{"deny4", BPF_MAP_TYPE_LPM_TRIE, BPF_F_NO_PREALLOC, "cgnet_key4", "cgnet_prefix",
 	 sizeof(struct cgnet_key4), sizeof(struct cgnet_prefix)},
@@ -46,19 +49,31 @@ static int check(const struct policy_maps *maps, struct why *why)
 	return 0;
 }
 
+int policy_maps_make_ports(const struct cgnet_port *ports, size_t n, const struct btf *btf,
+			   struct why *why)
+{
+	return map_make_array(&specs[PORTS], ports, n, btf, why);
+}
+
+int policy_maps_make_rules(const struct cgnet_rule *rules, size_t n, const struct btf *btf,
+			   struct why *why)
+{
+	return map_make_array(&specs[RULES], rules, n, btf, why);
+}
+
 int policy_maps_make(struct policy_maps *out, const struct compiled_class *c, const struct btf *btf,
 		     struct why *why)
 {
 	struct policy_maps maps = POLICY_MAPS_NONE;
 	int err = 0;
 
-	maps.deny4 = map_make(&specs[0], c->keys4, c->values4, c->n4, btf, why);
+	maps.deny4 = map_make(&specs[DENY4], c->keys4, c->values4, c->n4, btf, why);
 	if (maps.deny4 >= 0)
-		maps.deny6 = map_make(&specs[1], c->keys6, c->values6, c->n6, btf, why);
+		maps.deny6 = map_make(&specs[DENY6], c->keys6, c->values6, c->n6, btf, why);
 	if (maps.deny6 >= 0)
-		maps.ports = map_make_array(&specs[2], c->ports, c->nports, btf, why);
+		maps.ports = policy_maps_make_ports(c->ports, c->nports, btf, why);
 	if (maps.ports >= 0)
-		maps.rules = map_make_array(&specs[3], c->rules, c->nrules, btf, why);
+		maps.rules = policy_maps_make_rules(c->rules, c->nrules, btf, why);
 	for (size_t i = 0; i < ARRAY_SIZE(specs) && !err; i++)
 		if (*nth_fd(&maps, i) < 0)
 			err = *nth_fd(&maps, i);
@@ -95,6 +110,56 @@ int policy_maps_pin(const struct policy_maps *maps, const char *dir, struct why 
 	for (size_t i = 0; i < ARRAY_SIZE(specs) && !err; i++)
 		err = bpffs_pin(*nth_fd((struct policy_maps *)maps, i), dir, specs[i].name, why);
 	return err;
+}
+
+static int patch_trie(int fd, size_t key_size, const struct trie_diff *d)
+{
+	for (size_t i = 0; i < d->nput; i++)
+		if (bpf_map_update_elem(fd, d->put_keys + i * key_size, &d->put_values[i],
+					BPF_ANY) < 0)
+			return -errno;
+	for (size_t i = 0; i < d->ndrop; i++)
+		if (bpf_map_delete_elem(fd, d->drop_keys + i * key_size) < 0)
+			return -errno;
+	return 0;
+}
+
+int policy_maps_patch(const struct policy_maps *maps, const struct class_diff *d, struct why *why)
+{
+	int err = patch_trie(maps->deny4, sizeof(struct cgnet_key4), &d->v4);
+
+	if (!err)
+		err = patch_trie(maps->deny6, sizeof(struct cgnet_key6), &d->v6);
+	if (err)
+		return why_set(why, err, "cannot change a trie: %s", strerror(-err));
+	return check(maps, why);
+}
+
+static bool has_room(int fd, size_t n)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(fd, &info, &len) && n <= info.max_entries;
+}
+
+/* Old kernels want room for one more even where an entry is replaced. */
+bool policy_maps_have_room(const struct policy_maps *maps, const struct compiled_class *from,
+			   const struct class_diff *d)
+{
+	return has_room(maps->deny4, from->n4 + d->v4.nadded + 1) &&
+	       has_room(maps->deny6, from->n6 + d->v6.nadded + 1);
+}
+
+int policy_maps_rules_id(const struct policy_maps *maps, __u32 *id)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(maps->rules, &info, &len) < 0)
+		return -errno;
+	*id = info.id;
+	return 0;
 }
 
 void policy_maps_close(struct policy_maps *maps)

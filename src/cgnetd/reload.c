@@ -10,7 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "follow.h"
 #include "log.h"
+#include "rules.h"
 #include "serve.h"
 
 /* A worker that takes longer is stuck, in a name service for example. */
@@ -21,9 +23,11 @@
 struct job {
 	struct job *next;
 	struct reloads *reloads;
-	char *file;
+	char *file; /* NULL: follows what changed */
 	bool force;
 	bool asked;	       /* by a client, who may have left since */
+	uint32_t rule;	       /* a run-time rule that is to come into force; 0 if none */
+	char *answer;	       /* what the client is told then */
 	struct client *client; /* NULL if nobody waits */
 };
 
@@ -36,7 +40,7 @@ struct reloads {
 	struct evbuffer *result;
 };
 
-/* What a worker sends: this, the grants, then the two texts. */
+/* What a worker sends: this, the grants, the paths of lists, then the two texts. */
 struct result {
 	int err;
 	struct load_result load; /* without its pointers */
@@ -73,13 +77,24 @@ static void send_all(int fd, const void *data, size_t n)
 	}
 }
 
-/* Of the service's descriptors it keeps standard ones and the pipe: connections end when they end.
+/*
+ * Of the service's descriptors it keeps standard ones, the pipe and the snapshot: connections end
+ * when they end.
  */
-static void close_others(int fd)
+static void close_others(int pipe_fd, const struct snapshot *snapshot)
 {
-	if (fd > STDERR_FILENO + 1)
-		syscall(SYS_close_range, STDERR_FILENO + 1, fd - 1, 0);
-	syscall(SYS_close_range, fd + 1, ~0U, 0);
+	const int keep[] = {pipe_fd, snapshot->fds[0], snapshot->fds[1]};
+	unsigned int at = STDERR_FILENO + 1, next = 0;
+
+	while (next != ~0U) {
+		next = ~0U;
+		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
+			if ((unsigned int)keep[i] >= at && (unsigned int)keep[i] < next)
+				next = keep[i];
+		if (next > at)
+			syscall(SYS_close_range, at, next == ~0U ? next : next - 1, 0);
+		at = next + 1;
+	}
 }
 
 __attribute__((noreturn)) static void work(const struct job *job, int fd)
@@ -88,18 +103,21 @@ __attribute__((noreturn)) static void work(const struct job *job, int fd)
 	struct diags d = {};
 	struct output out, err;
 
-	close_others(fd);
+	struct follow *follow = serve_follow(job->reloads->serve);
+	struct load_request request = {.file = job->file, .force = job->force, .rule = job->rule};
+
+	close_others(fd, follow_snapshot(follow));
 	signal(SIGHUP, SIG_IGN);
 	output_open(&out);
 	output_open(&err);
-	r.err = load_policy(serve_instance(job->reloads->serve), job->file, job->force, &d, &r.load,
-			    &r.why);
-	if (!r.err)
+	follow_describe(follow, &request);
+	r.err = load_policy(serve_instance(job->reloads->serve), &request, &d, &r.load, &r.why);
+	if (!r.err && job->file)
 		load_report(out.file, job->file, &r.load);
 	diags_print(&d, err.file);
 	/* What is wrong with the file has been said by now. */
 	if (r.err && !d.errors)
-		fprintf(err.file, "%s: %s\n", job->file, r.why.text);
+		fprintf(err.file, "%s: %s\n", job->file ? job->file : "policy", r.why.text);
 	fclose(out.file);
 	fclose(err.file);
 	r.ngrants = r.load.grants.n;
@@ -107,6 +125,7 @@ __attribute__((noreturn)) static void work(const struct job *job, int fd)
 	r.nerr = err.size;
 	send_all(fd, &r, sizeof(r));
 	send_all(fd, r.load.grants.items, r.ngrants * sizeof(*r.load.grants.items));
+	send_all(fd, r.load.lists.bytes, r.load.lists.size);
 	send_all(fd, out.text, out.size);
 	send_all(fd, err.text, err.size);
 	_exit(0);
@@ -119,6 +138,7 @@ static void job_free(struct job *job)
 	if (job->client)
 		client_on_close(job->client, NULL, NULL);
 	free(job->file);
+	free(job->answer);
 	free(job);
 }
 
@@ -134,49 +154,71 @@ static void say(const struct job *job, bool is_error, const char *text, size_t n
 		client_text(job->client, is_error, text, n);
 }
 
-/* Takes the result apart. Returns 0 or -EIO. */
-static int unpack(struct evbuffer *from, struct result *r, struct granted **grants, char **text)
+/* Takes the result apart; load gets what is its own. Returns 0, -EIO or -ENOMEM. */
+static int unpack(struct evbuffer *from, struct result *r, char **text)
 {
+	struct granted *grants;
+	char *lists;
+
 	if (evbuffer_remove(from, r, sizeof(*r)) != sizeof(*r))
 		return -EIO;
-	if (evbuffer_get_length(from) != r->ngrants * sizeof(**grants) + r->nout + r->nerr)
+	r->load.grants = (struct grants){};
+	r->load.lists.bytes = NULL;
+	if (evbuffer_get_length(from) !=
+	    r->ngrants * sizeof(*grants) + r->load.lists.size + r->nout + r->nerr)
 		return -EIO;
-	*grants = calloc(r->ngrants + 1, sizeof(**grants));
+	r->load.grants.items = grants = calloc(r->ngrants + 1, sizeof(*grants));
+	r->load.lists.bytes = lists = calloc(r->load.lists.size + 1, 1);
 	*text = calloc(r->nout + r->nerr + 1, 1);
-	if (!*grants || !*text)
+	if (!grants || !lists || !*text)
 		return -ENOMEM;
-	evbuffer_remove(from, *grants, r->ngrants * sizeof(**grants));
+	r->load.grants.n = r->ngrants;
+	evbuffer_remove(from, grants, r->ngrants * sizeof(*grants));
+	evbuffer_remove(from, lists, r->load.lists.size);
 	evbuffer_remove(from, *text, r->nout + r->nerr);
 	return 0;
+}
+
+static void fail(const struct reloads *r, const struct job *job, const char *reason)
+{
+	follow_failed(serve_follow(r->serve), !job->file);
+	if (job->rule)
+		rules_failed(serve_rules(r->serve), job->rule);
+	if (job->file)
+		serve_not_loaded(r->serve, reason);
 }
 
 /* The worker is through with the first job. */
 static void finish(struct reloads *r, const struct job *job)
 {
-	_cleanup_free_ struct granted *grants = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct result result;
-	int err = unpack(r->result, &result, &grants, &text);
+	struct result result = {};
+	int err = unpack(r->result, &result, &text);
 
 	if (err) {
 		static const char died[] = "the worker died before it was through\n";
 
 		say(job, true, died, sizeof(died) - 1);
-		serve_not_loaded(r->serve, died);
+		fail(r, job, died);
 	} else {
 		say(job, false, text, result.nout);
 		say(job, true, text + result.nout, result.nerr);
 		err = result.err;
-		if (err) {
-			serve_not_loaded(r->serve, result.why.text);
-		} else {
-			result.load.grants =
-				(struct grants){.items = take_ptr(&grants), .n = result.ngrants};
+		if (err)
+			fail(r, job, result.why.text);
+		else if (job->file)
 			serve_loaded(r->serve, job->file, &result.load);
-		}
+		if (!err && job->file)
+			rules_reloaded(serve_rules(r->serve));
+		if (!err)
+			follow_loaded(serve_follow(r->serve), &result.load);
+		/* The snapshot is lost: from the file, then. */
+		if (err == -ESTALE && !job->file && reload_start(r))
+			log_error("reload: out of memory");
 	}
 	if (job->client)
-		client_end(job->client, err ? EXIT_REFUSED : EXIT_DONE, NULL);
+		client_end(job->client, err ? EXIT_REFUSED : EXIT_DONE, err ? NULL : job->answer);
+	load_result_free(&result.load);
 }
 
 static void start_next(struct reloads *r);
@@ -226,6 +268,9 @@ static int fork_worker(struct reloads *r)
 
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
+	follow_started(serve_follow(r->serve), !r->first->file && r->first->asked ? LOAD_RULES : 0);
+	if (r->first->file)
+		rules_reloading(serve_rules(r->serve));
 	r->event = event_new(serve_base(r->serve), fds[0], EV_READ | EV_PERSIST, worker_event, r);
 	r->worker = r->event ? fork() : -1;
 	if (!r->worker)
@@ -253,7 +298,8 @@ static void start_next(struct reloads *r)
 
 	if (r->worker || !r->first)
 		return;
-	serve_loading(r->serve);
+	if (r->first->file)
+		serve_loading(r->serve);
 	err = fork_worker(r);
 	if (err) {
 		struct job *job = r->first;
@@ -264,7 +310,7 @@ static void start_next(struct reloads *r)
 		if (!r->first)
 			r->end = &r->first;
 		say(job, true, why.text, strlen(why.text));
-		serve_not_loaded(r->serve, why.text);
+		fail(r, job, why.text);
 		if (job->client)
 			client_end(job->client, EXIT_REFUSED, NULL);
 		job_free(job);
@@ -276,9 +322,9 @@ static struct job *add_job(struct reloads *r, const char *file)
 {
 	struct job *job = calloc(1, sizeof(*job));
 
-	if (job)
+	if (job && file)
 		job->file = strdup(file);
-	if (!job || !job->file) {
+	if (!job || (file && !job->file)) {
 		free(job);
 		return NULL;
 	}
@@ -288,18 +334,26 @@ static struct job *add_job(struct reloads *r, const char *file)
 	return job;
 }
 
-/* Whether one that nobody asked for waits its turn. */
-static bool is_waiting(const struct reloads *r)
+/* Whether one of the kind that nobody asked for waits its turn. */
+static bool is_waiting(const struct reloads *r, bool again)
 {
 	for (const struct job *job = r->first; job; job = job->next)
-		if (!job->asked && !(r->worker && job == r->first))
+		if (!job->asked && !job->file == again && !(r->worker && job == r->first))
 			return true;
 	return false;
 }
 
 int reload_start(struct reloads *r)
 {
-	if (!is_waiting(r) && !add_job(r, serve_file(r->serve)))
+	if (!is_waiting(r, false) && !add_job(r, serve_file(r->serve)))
+		return -ENOMEM;
+	start_next(r);
+	return 0;
+}
+
+int reload_again(struct reloads *r)
+{
+	if (!is_waiting(r, true) && !add_job(r, NULL))
 		return -ENOMEM;
 	start_next(r);
 	return 0;
@@ -317,6 +371,24 @@ void reload_request(struct client *c, const struct cgnet_msg *msg)
 	}
 	job->asked = true;
 	job->force = request->force;
+	job->client = c;
+	client_on_close(c, forget_client, job);
+	start_next(r);
+}
+
+void reload_rule(struct client *c, uint32_t rule, const char *answer)
+{
+	struct reloads *r = serve_reloads(client_serve(c));
+	struct job *job = add_job(r, NULL);
+
+	if (!job) {
+		rules_failed(serve_rules(r->serve), rule);
+		client_end(c, EXIT_REFUSED, "out of memory\n");
+		return;
+	}
+	job->asked = true;
+	job->rule = rule;
+	job->answer = answer ? strdup(answer) : NULL;
 	job->client = c;
 	client_on_close(c, forget_client, job);
 	start_next(r);

@@ -15,13 +15,13 @@
 #include "control.h"
 #include "drop.h"
 #include "enter.h"
+#include "feed.h"
+#include "follow.h"
 #include "log.h"
 #include "notify.h"
 #include "quota.h"
 #include "reload.h"
-
-/* Changes are collected for so long. */
-#define DIRTY_US 250000
+#include "rules.h"
 
 /* Descriptors besides those of clients, which take two each. */
 #define FILES_MORE 256
@@ -36,10 +36,13 @@ struct serve {
 	int lock; /* of the run directory */
 	struct event_base *base;
 	struct event *signals[NSIGNALS];
-	struct event *dirty, *watchdog;
+	struct event *watchdog;
 	struct reloads *reloads;
+	struct follow *follow;
+	struct rules_set *rules;
 	struct control *control;
 	struct enters *enters;
+	struct feed *feed;
 	struct grants grants;
 	bool ready;
 	int status;
@@ -80,9 +83,34 @@ struct reloads *serve_reloads(struct serve *s)
 	return s->reloads;
 }
 
+struct follow *serve_follow(struct serve *s)
+{
+	return s->follow;
+}
+
+struct rules_set *serve_rules(struct serve *s)
+{
+	return s->rules;
+}
+
 struct enters *serve_enters(struct serve *s)
 {
 	return s->enters;
+}
+
+struct feed *serve_feed(struct serve *s)
+{
+	return s->feed;
+}
+
+const char *serve_log_events(const struct serve *s)
+{
+	return s->opt->log_events;
+}
+
+const char *serve_metrics_file(const struct serve *s)
+{
+	return s->opt->metrics_file;
 }
 
 bool serve_is_operator(const struct serve *s, const struct peer *peer)
@@ -104,26 +132,10 @@ static void stop(struct serve *s, int status)
 	event_base_loopbreak(s->base);
 }
 
-void serve_mark_dirty(struct serve *s)
-{
-	const struct timeval wait = {.tv_usec = DIRTY_US};
-
-	/* The first change starts the clock: a steady stream of them must not stop it. */
-	if (!event_pending(s->dirty, EV_TIMEOUT, NULL))
-		event_add(s->dirty, &wait);
-}
-
 static void reload(struct serve *s)
 {
 	if (reload_start(s->reloads))
 		log_error("reload: out of memory");
-}
-
-static void dirty_event(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	reload(arg);
 }
 
 static void signal_event(evutil_socket_t signo, short what, void *arg)
@@ -161,6 +173,7 @@ static int become_ready(struct serve *s, struct why *why)
 	if (err)
 		return err;
 	enters_adopt(s->enters);
+	feed_ready(s->feed);
 	s->ready = true;
 	log_info("ready: %s, control socket %s/" CGNET_CONTROL_SOCKET, s->file, serve_run_dir(s));
 	return 0;
@@ -182,6 +195,7 @@ void serve_loaded(struct serve *s, const char *file, struct load_result *result)
 	grants_free(&s->grants);
 	s->grants = result->grants;
 	result->grants = (struct grants){};
+	feed_count_load(s->feed, true);
 	if (!s->ready && become_ready(s, &why)) {
 		log_error("%s", why.text);
 		stop(s, EXIT_REFUSED);
@@ -193,6 +207,7 @@ void serve_loaded(struct serve *s, const char *file, struct load_result *result)
 void serve_not_loaded(struct serve *s, const char *reason)
 {
 	(void)reason;
+	feed_count_load(s->feed, false);
 	if (!s->ready)
 		stop(s, EXIT_REFUSED);
 	else
@@ -244,9 +259,8 @@ static int start_events(struct serve *s)
 		if (!s->signals[i] || event_add(s->signals[i], NULL))
 			return -ENOMEM;
 	}
-	s->dirty = evtimer_new(s->base, dirty_event, s);
 	s->watchdog = event_new(s->base, -1, EV_PERSIST, watchdog_event, s);
-	if (!s->dirty || !s->watchdog || (watchdog_us && event_add(s->watchdog, &interval)))
+	if (!s->watchdog || (watchdog_us && event_add(s->watchdog, &interval)))
 		return -ENOMEM;
 	return 0;
 }
@@ -266,24 +280,32 @@ static int start(struct serve *s, const char *file, struct why *why)
 	if (err)
 		return err;
 	s->base = event_base_new();
-	if (s->base)
+	if (s->base) {
+		s->follow = follow_new(s, why);
+		s->rules = s->follow ? rules_new(s, why) : NULL;
+		if (!s->rules)
+			return -EIO;
 		s->reloads = reloads_new(s);
+	}
 	if (!s->reloads || start_events(s) || reload_start(s->reloads))
 		return why_set(why, -ENOMEM, "out of memory");
 	s->enters = enters_new(s, why);
-	return s->enters ? 0 : -ENOMEM;
+	if (s->enters)
+		s->feed = feed_new(s, why);
+	return s->feed ? 0 : -ENOMEM;
 }
 
 static void finish(struct serve *s)
 {
 	control_close(s->control);
 	reloads_free(s->reloads);
+	follow_free(s->follow);
+	rules_free(s->rules);
 	enters_free(s->enters);
+	feed_free(s->feed);
 	for (size_t i = 0; i < NSIGNALS; i++)
 		if (s->signals[i])
 			event_free(s->signals[i]);
-	if (s->dirty)
-		event_free(s->dirty);
 	if (s->watchdog)
 		event_free(s->watchdog);
 	if (s->base)

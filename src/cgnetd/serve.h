@@ -20,6 +20,9 @@
 struct event_base;
 struct reloads;
 struct enters;
+struct feed;
+struct follow;
+struct rules_set;
 struct serve;
 
 /* Runs until a signal ends it. Returns an exit status. */
@@ -42,16 +45,23 @@ const struct grants *serve_grants(const struct serve *s);
 struct reloads *serve_reloads(struct serve *s);
 struct enters *serve_enters(struct serve *s);
 
+/* Who hands out events. */
+struct feed *serve_feed(struct serve *s);
+
+/* --log-events and --metrics-file; NULL if not given. */
+const char *serve_log_events(const struct serve *s);
+const char *serve_metrics_file(const struct serve *s);
+
+/* What the policy depends on besides its file; follow_changed() has it compiled again. */
+struct follow *serve_follow(struct serve *s);
+
+/* Rules given at run time. */
+struct rules_set *serve_rules(struct serve *s);
+
 bool serve_is_operator(const struct serve *s, const struct peer *peer);
 
 /* Microseconds of a clock that never goes back. */
 uint64_t serve_now_us(void);
-
-/*
- * Something that the policy depends on has changed: reads, compiles and applies it again within a
- * third of a second, once for all changes until then.
- */
-void serve_mark_dirty(struct serve *s);
 
 /* Called by reload.c: a worker starts. */
 void serve_loading(struct serve *s);

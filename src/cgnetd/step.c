@@ -37,6 +37,7 @@ static void describe(struct step *s)
 	s->info.fallback = c->fallback;
 	s->info.prefixes4 = c->n4;
 	s->info.prefixes6 = c->n6;
+	memcpy(s->info.limits, c->limits, sizeof(s->info.limits));
 	s->info.programs = programs_build();
 	class_digest(c, s->info.digest);
 }
@@ -91,7 +92,8 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 	char temp_name[CGNET_NAME_SIZE + 1];
 	int err;
 
-	*s = (struct step){.compiled = compiled,
+	*s = (struct step){.in = in,
+			   .compiled = compiled,
 			   .live = LIVE_CLASS_NONE,
 			   .maps = POLICY_MAPS_NONE,
 			   .old_maps = POLICY_MAPS_NONE};
@@ -118,6 +120,7 @@ int step_plan(struct step *s, const struct instance *in, const struct cgnet_info
 static int prepare_new(struct step *s, const struct generation *g, int core_btf, struct why *why)
 {
 	const struct live_class_plan plan = {
+		.in = s->in,
 		.dir = s->temp,
 		.old_dir = s->action == STEP_REPLACE ? s->dir : NULL,
 		.cgroup = s->cgroup,
@@ -130,6 +133,12 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 	if (!err)
 		err = cgroup_make(s->cgroup, &s->made_cgroup, why);
 	if (!err)
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
+	/* No session is in the way; one limit too low for a process is found by the self-test. */
+	if (!err && s->action == STEP_ADD)
+		err = class_limits_set(&s->limits, s->cgroup, s->compiled->limits, s->info.limits,
+				       why);
+	if (!err)
 		err = live_class_build(&s->live, &plan, &s->maps, why);
 	if (!err)
 		err = live_class_read(&s->live, &s->info, why);
@@ -140,9 +149,20 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 	return err ? err : selftest(&s->live, s->cgroup, &s->compiled->settings, why);
 }
 
+/*
+ * If we are killed before both slots hold the new policy, the next load must not believe the
+ * record: a later switch, for whatever class, would bring the old one back.
+ */
+static int write_unknown(struct step *s, const struct cgnet_class_info *info, struct why *why)
+{
+	struct cgnet_class_info unknown = *info;
+
+	memset(unknown.digest, 0, sizeof(unknown.digest));
+	return live_class_write(&s->live, &unknown, why);
+}
+
 static int prepare_change(struct step *s, const struct generation *g, struct why *why)
 {
-	struct cgnet_class_info unknown = s->old_info;
 	struct btf *btf = live_class_btf(&s->live);
 	int err;
 
@@ -155,16 +175,17 @@ static int prepare_change(struct step *s, const struct generation *g, struct why
 					   why);
 	if (err)
 		return err;
-	/* If we are killed between the switch and the record of it, the next load must not believe
-	 * the record. */
-	memset(unknown.digest, 0, sizeof(unknown.digest));
-	return live_class_write(&s->live, &unknown, why);
+	return write_unknown(s, &s->old_info, why);
 }
 
 int step_prepare(struct step *s, const struct generation *g, int core_btf, struct why *why)
 {
 	int err = 0;
 
+	if (s->action == STEP_KEEP || s->action == STEP_CHANGE)
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
+	if (err)
+		return name_class(s, err, why);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE)
 		err = prepare_new(s, g, core_btf, why);
 	else if (s->action == STEP_CHANGE)
@@ -205,9 +226,18 @@ int step_commit(struct step *s, struct why *why)
 		if (!err)
 			err = policy_maps_pin(&s->maps, s->dir, why);
 		if (!err)
-			err = live_class_write(&s->live, &s->info, why);
+			err = write_unknown(s, &s->info, why);
 	}
 	return name_class(s, err, why);
+}
+
+int step_limit(struct step *s, struct why *why)
+{
+	if (s->action == STEP_DROP)
+		return 0;
+	return name_class(
+		s, class_limits_set(&s->limits, s->cgroup, s->info.limits, s->old_info.limits, why),
+		why);
 }
 
 /*
@@ -216,6 +246,7 @@ int step_commit(struct step *s, struct why *why)
  */
 void step_undo(struct step *s, const struct generation *g)
 {
+	class_limits_restore(&s->limits, s->cgroup);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE) {
 		bpffs_remove_tree(s->temp);
 		if (s->committed && s->action == STEP_ADD)
@@ -231,10 +262,14 @@ void step_undo(struct step *s, const struct generation *g)
 
 int step_finish(struct step *s, const struct generation *g, struct why *why)
 {
+	int err;
+
 	if (s->action != STEP_CHANGE)
 		return 0;
-	return name_class(s, live_class_mirror_slot(&s->live, generation_standby(g), &s->maps, why),
-			  why);
+	err = live_class_mirror_slot(&s->live, generation_standby(g), &s->maps, why);
+	if (!err)
+		err = live_class_write(&s->live, &s->info, why);
+	return name_class(s, err, why);
 }
 
 int step_drop(struct step *s, struct why *why)

@@ -101,7 +101,9 @@ static unsigned int rule_rank(const struct rule_info *info, bool dynamic)
 	unsigned int tier = (info->nports ? 0 : 2) + (info->protos ? 0 : 1);
 	unsigned int source = info->rule->set ? RANK_SET : RANK_LITERAL;
 
-	if (dynamic)
+	if (info->rule->runtime)
+		source = info->rule->verdict == CGNET_DENY ? RANK_RUNTIME_DENY : RANK_RUNTIME_ALLOW;
+	else if (dynamic)
 		source = info->rule->verdict == CGNET_DENY ? RANK_DYNAMIC_DENY : RANK_DYNAMIC_ALLOW;
 	return tier * RANK_TIER + source;
 }
@@ -161,15 +163,81 @@ static int compare_pairs(const void *a, const void *b)
 	return (x->rule > y->rule) - (x->rule < y->rule);
 }
 
-static void sort_pairs(struct expansion *x)
+/* Length of the ascending run from index first on. */
+static size_t run_length(const struct expansion *x, size_t first)
+{
+	size_t n = 1;
+
+	while (first + n < x->n &&
+	       compare_pairs(&x->pairs[first + n - 1], &x->pairs[first + n]) <= 0)
+		n++;
+	return n;
+}
+
+/* Merges a run of a pairs into one of b that stands behind it, through room for a of them. */
+static void merge_front(struct pair *pairs, size_t a, size_t b, struct pair *room)
+{
+	size_t i = 0, j = a, out = 0;
+
+	if (a)
+		memcpy(room, pairs, a * sizeof(*room));
+	while (i < a)
+		pairs[out++] = j < a + b && compare_pairs(&pairs[j], &room[i]) < 0 ? pairs[j++]
+										   : room[i++];
+}
+
+/* Merges a run of b pairs into one of a that stands in front of it, through room for b of them. */
+static void merge_back(struct pair *pairs, size_t a, size_t b, struct pair *room)
+{
+	size_t out = a + b;
+
+	if (b)
+		memcpy(room, &pairs[a], b * sizeof(*room));
+	while (b)
+		pairs[--out] = a && compare_pairs(&pairs[a - 1], &room[b - 1]) > 0 ? pairs[--a]
+										   : room[--b];
+}
+
+/*
+ * Lists come sorted, a million pairs at a time, and few pairs besides: what stands behind a long
+ * run is sorted first, then merged into it.
+ */
+static int sort_runs(struct expansion *x)
+{
+	size_t longest = 0, length = 0, before, after;
+	_cleanup_free_ struct pair *room = NULL;
+
+	for (size_t i = 0, n; i < x->n; i += n) {
+		n = run_length(x, i);
+		if (n > length) {
+			longest = i;
+			length = n;
+		}
+	}
+	before = longest;
+	after = x->n - longest - length;
+	room = malloc((before + after + 1) * sizeof(*room));
+	if (!room)
+		return -ENOMEM;
+	qsort(x->pairs, before, sizeof(*x->pairs), compare_pairs);
+	qsort(&x->pairs[longest + length], after, sizeof(*x->pairs), compare_pairs);
+	merge_back(&x->pairs[longest], length, after, room);
+	merge_front(x->pairs, before, length + after, room);
+	return 0;
+}
+
+static int sort_pairs(struct expansion *x)
 {
 	size_t kept = 0;
+	int err = sort_runs(x);
 
-	qsort(x->pairs, x->n, sizeof(*x->pairs), compare_pairs);
+	if (err)
+		return err;
 	for (size_t i = 0; i < x->n; i++)
 		if (!kept || compare_pairs(&x->pairs[kept - 1], &x->pairs[i]))
 			x->pairs[kept++] = x->pairs[i];
 	x->n = kept;
+	return 0;
 }
 
 int expand_class(const struct policy *policy, const struct class *c, const struct facts *facts,
@@ -191,9 +259,7 @@ int expand_class(const struct policy *policy, const struct class *c, const struc
 		describe_rule(&out->infos[CGNET_RULE_FIRST + i], &c->rules.items[i]);
 		err = expand_rule(policy, facts, CGNET_RULE_FIRST + i, out);
 	}
-	if (!err)
-		sort_pairs(out);
-	return err;
+	return err ? err : sort_pairs(out);
 }
 
 void expansion_free(struct expansion *x)

@@ -12,11 +12,13 @@
  * rules of one rank in the order of the file.
  */
 enum rank {
-	RANK_LITERAL = 0, /* so that explain names the most exact rule, not a set that agrees */
-	RANK_SET = 1,
-	RANK_DYNAMIC_DENY = 2,
-	RANK_DYNAMIC_ALLOW = 3,
-	RANK_TIER = 4,
+	RANK_RUNTIME_DENY = 0, /* rules given at run time; the file's give way */
+	RANK_RUNTIME_ALLOW,
+	RANK_LITERAL, /* so that explain names the most exact rule, not a set that agrees */
+	RANK_SET,
+	RANK_DYNAMIC_DENY,
+	RANK_DYNAMIC_ALLOW,
+	RANK_TIER,
 	RANK_PLAIN = 3 * RANK_TIER, /* from here on: neither ports nor protocol */
 
 	/* No rule: the prefix has to be in the trie. */
@@ -31,10 +33,12 @@ struct pair {
 	uint32_t rule; /* row of the class's rule table; 0 for the last two ranks */
 };
 
-/* True for a rule that applies to the pair's prefix on every host. */
+/* True for a rule of the file that applies to the pair's prefix on every host. */
 static inline bool pair_is_static(const struct pair *p)
 {
-	return p->rank < RANK_THIS_HOST && p->rank % RANK_TIER <= RANK_SET;
+	unsigned int source = p->rank % RANK_TIER;
+
+	return p->rank < RANK_THIS_HOST && (source == RANK_LITERAL || source == RANK_SET);
 }
 
 /* What the compiler knows of a rule besides its text; indexed by row of the rule table. */

@@ -20,6 +20,16 @@ struct facts {
  */
 int facts_read(struct facts *out, const char *resolv_conf, struct why *why);
 
+/*
+ * The same for a host that was asked before: if resolv_conf is not there or cannot be read, the
+ * name servers of last stay, and kept says why (else its text is empty). Returns 0 or a negative
+ * errno with the reason; then out is unchanged.
+ */
+int facts_read_again(struct facts *out, const struct facts *last, const char *resolv_conf,
+		     struct why *kept, struct why *why);
+
+bool facts_equal(const struct facts *a, const struct facts *b);
+
 void facts_free(struct facts *facts);
 
 #endif

@@ -20,6 +20,8 @@ struct build {
 	const struct conf *conf;
 	size_t *index; /* of each section, in the array of its kind */
 	int default_line;
+	unsigned int flags;
+	const struct prefixes *lists; /* what the sets' files hold, if they are not to be read */
 	struct diags *d;
 };
 
@@ -34,8 +36,10 @@ static void out_of_memory(struct build *b)
 }
 
 /* Why a rule cannot stand in a class (in_set false) or in a set; NULL if it can. */
-static const char *misplaced(const struct rule *rule, bool in_set)
+static const char *misplaced(const struct rule *rule, enum cgnet_verdict verdict, bool in_set)
 {
+	if (rule->host && (in_set || verdict == CGNET_DENY))
+		return "a host name stands in allow; what it leads to can change, so deny prefixes";
 	if (!in_set)
 		return rule->list ? "a file: member stands in a set, and the set in the class"
 				  : NULL;
@@ -56,7 +60,12 @@ static bool add_rule(struct build *b, struct rules *rules, const struct conf_val
 	int err = rule_parse(value->text, &rule, &why);
 
 	if (!err)
-		reason = misplaced(&rule, in_set);
+		reason = misplaced(&rule, verdict, in_set);
+	if (!reason && rule.host && !(b->flags & POLICY_NAMES)) {
+		why_set(&why, 0, "\"%.*s\" is a host name; names are taken only by `cgnetd serve`",
+			SHOWN, rule.host);
+		reason = why.text;
+	}
 	if (!reason && ARRAY_RESERVE(&rules->items, &rules->cap, rules->n))
 		reason = why.text;
 	if (reason) {
@@ -247,71 +256,110 @@ static int build_policy(struct build *b)
 	return err;
 }
 
-/* The path as written if it is absolute, else from the policy file's directory; NULL for ENOMEM. */
-static char *list_path(const char *policy, const char *path)
+char *policy_list_path(const struct policy *p, const struct rule *member)
 {
-	const char *slash = strrchr(policy, '/');
+	const char *slash = strrchr(p->file, '/');
 	char *joined;
 
-	if (*path == '/' || !slash)
-		return strdup(path);
-	if (asprintf(&joined, "%.*s/%s", (int)(slash - policy), policy, path) < 0)
+	if (*member->list == '/' || !slash)
+		return strdup(member->list);
+	if (asprintf(&joined, "%.*s/%s", (int)(slash - p->file), p->file, member->list) < 0)
 		return NULL;
 	return joined;
 }
 
-/* Returns false if there is an error, which is in b->d. */
-static bool read_list(struct build *b, struct set *set, const struct rule *member,
-		      unsigned int flags)
+/* Adds the prefixes of one file to out. Returns false if there is an error, which is in d. */
+static bool read_list(const struct policy *p, const struct rule *member, unsigned int flags,
+		      struct prefixes *out, struct diags *d)
 {
-	_cleanup_free_ char *path = list_path(b->p->file, member->list);
-	size_t before = b->d->errors;
+	_cleanup_free_ char *path = policy_list_path(p, member);
+	size_t before = d->errors;
 	struct text text = {0};
 	struct why why;
 
 	if (!path) {
-		out_of_memory(b);
+		diag_error(d, p->file, 0, "out of memory");
 		return false;
 	}
 	if (text_read(path, LIST_MAX_SIZE, flags, &text, &why)) {
-		diag_error(b->d, b->p->file, member->line, "%s: %s", path, why.text);
+		diag_error(d, p->file, member->line, "%s: %s", path, why.text);
 		return false;
 	}
-	if (list_parse(path, text.bytes, text.size, &set->list, b->d))
-		out_of_memory(b);
+	if (list_parse(path, text.bytes, text.size, out, d))
+		diag_error(d, p->file, 0, "out of memory");
 	text_free(&text);
-	return b->d->errors == before;
+	return d->errors == before;
 }
 
-static void read_lists(struct build *b, unsigned int flags)
+/* Reads all files of a set. The list is sorted, which spares the compiler that work each time. */
+static bool read_lists(const struct policy *p, const struct set *set, unsigned int flags,
+		       struct prefixes *out, struct diags *d)
+{
+	bool complete = true;
+
+	for (size_t i = 0; i < set->members.n; i++)
+		if (set->members.items[i].list &&
+		    !read_list(p, &set->members.items[i], flags, out, d))
+			complete = false;
+	if (out->n)
+		prefixes_sort(out);
+	return complete;
+}
+
+bool policy_reread_lists(struct policy *p, size_t set, struct diags *d)
+{
+	struct prefixes list = {0};
+
+	if (!read_lists(p, &p->sets[set], POLICY_CHECK_OWNER, &list, d)) {
+		prefixes_free(&list);
+		return false;
+	}
+	prefixes_free(&p->sets[set].list);
+	p->sets[set].list = list;
+	return true;
+}
+
+static bool copy_list(const struct prefixes *from, struct prefixes *out)
+{
+	out->items = malloc((from->n + 1) * sizeof(*out->items));
+	if (!out->items)
+		return false;
+	if (from->n)
+		memcpy(out->items, from->items, from->n * sizeof(*out->items));
+	out->n = from->n;
+	out->cap = from->n + 1;
+	return true;
+}
+
+static void fill_lists(struct build *b)
 {
 	for (size_t i = 0; i < b->p->nsets; i++) {
 		struct set *set = &b->p->sets[i];
 
-		for (size_t j = 0; j < set->members.n; j++)
-			if (set->members.items[j].list &&
-			    !read_list(b, set, &set->members.items[j], flags))
-				set->incomplete = true;
+		if (b->lists && !copy_list(&b->lists[i], &set->list))
+			out_of_memory(b);
+		else if (!b->lists && !read_lists(b->p, set, b->flags, &set->list, b->d))
+			set->incomplete = true;
 	}
 }
 
-static bool build_and_check(struct build *b, unsigned int flags)
+static bool build_and_check(struct build *b)
 {
 	b->index = calloc(b->conf->outline.nsections + 1, sizeof(*b->index));
 	if (!b->index || build_policy(b)) {
 		out_of_memory(b);
 		return false;
 	}
-	read_lists(b, flags);
+	fill_lists(b);
 	return policy_check(b->p, b->default_line, b->d);
 }
 
 /* Parses text, which it changes, into p. Returns true if p can be compiled, if only for errors. */
-static bool parse_text(struct policy *p, char *text, size_t size, unsigned int flags,
-		       struct diags *d)
+static bool parse_text(struct policy *p, char *text, size_t size, const struct prefixes *lists,
+		       unsigned int flags, struct diags *d)
 {
 	struct conf conf = {0};
-	struct build b = {.p = p, .conf = &conf, .d = d};
+	struct build b = {.p = p, .conf = &conf, .flags = flags, .lists = lists, .d = d};
 	bool usable = false;
 	struct why why;
 	int line = 0;
@@ -319,7 +367,7 @@ static bool parse_text(struct policy *p, char *text, size_t size, unsigned int f
 	if (text_check(text, size, &line, &why))
 		diag_error(d, p->file, line, "%s", why.text);
 	else if (!conf_parse(p->file, text, &conf, d))
-		usable = build_and_check(&b, flags);
+		usable = build_and_check(&b);
 	free(b.index);
 	conf_free(&conf);
 	return usable;
@@ -327,6 +375,12 @@ static bool parse_text(struct policy *p, char *text, size_t size, unsigned int f
 
 struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
 			    struct diags *d)
+{
+	return policy_parse_again(name, text, size, NULL, flags, d);
+}
+
+struct policy *policy_parse_again(const char *name, const char *text, size_t size,
+				  const struct prefixes *lists, unsigned int flags, struct diags *d)
 {
 	_cleanup_free_ char *copy = malloc(size + 1);
 	struct policy *p = calloc(1, sizeof(*p));
@@ -342,7 +396,7 @@ struct policy *policy_parse(const char *name, const char *text, size_t size, uns
 	} else {
 		memcpy(copy, text, size);
 		copy[size] = '\0';
-		usable = parse_text(p, copy, size, flags, d);
+		usable = parse_text(p, copy, size, lists, flags, d);
 	}
 	if (usable && (d->errors == before || (flags & POLICY_KEEP_WRONG)))
 		return p;

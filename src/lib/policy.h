@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "addr.h"
-#include "cgnet_abi.h"
+#include "cgnet_state.h"
 #include "diag.h"
 
 /* What a policy file and a `file:` list may weigh, in bytes. */
@@ -33,8 +33,11 @@ struct rule {
 	const char *file; /* owned by the policy */
 	int line;
 	enum cgnet_verdict verdict; /* unused in a set */
-	char *set;		    /* "local" for @local; NULL: prefix is the target */
-	char *list;		    /* a file: member's path (sets only) */
+	char *set;    /* "local" for @local; NULL, and so are the next two: prefix is the target */
+	char *list;   /* a file: member's path (sets only) */
+	char *host;   /* a host name (allow only), lower case, no dot at its end */
+	bool private; /* of a host name: may lead to addresses that are denied */
+	bool runtime; /* not from the file; see runtime.h */
 	struct prefix prefix;
 	struct port_range *ports; /* sorted, disjoint; none for every port */
 	size_t nports;
@@ -57,12 +60,16 @@ struct class
 	unsigned int protocols;	      /* enum cgnet_protocol; tcp, udp and icmp by default */
 	bool inbound_deny;
 	bool unix_none;
-	char **unix_allow; /* abstract names, without the "@" that stands for the NUL */
+	int protocols_line, inbound_line, unix_line,
+		privileges_line; /* 0 if the file does not say */
+	char **unix_allow;	 /* abstract names, without the "@" that stands for the NUL */
 	size_t nunix_allow;
-	int unix_allow_line;  /* 0 if the file does not say */
-	bool keep_privileges; /* "privileges = keep" */
-	struct rules rules;   /* deny and allow together, in file order */
-	bool incomplete;      /* a wrong rule or value was left out */
+	int unix_allow_line;	    /* 0 if the file does not say */
+	bool keep_privileges;	    /* "privileges = keep" */
+	__u64 limits[CGNET_LIMITS]; /* 0 if the file does not say */
+	bool audit;		    /* "mode = audit" */
+	struct rules rules;	    /* deny and allow together, in file order */
+	bool incomplete;	    /* a wrong rule or value was left out */
 };
 
 struct set {
@@ -100,6 +107,8 @@ enum policy_flag {
 	 * compile_policy() can find more errors. What it compiles to must not be used.
 	 */
 	POLICY_KEEP_WRONG = 2,
+	/* Take host names, which somebody has to look up (see names.h). */
+	POLICY_NAMES = 4,
 };
 
 /*
@@ -121,6 +130,23 @@ struct policy *policy_read(const char *file, unsigned int flags, struct diags *d
 /* The same from memory; name stands in messages. `file:` members are read. */
 struct policy *policy_parse(const char *name, const char *text, size_t size, unsigned int flags,
 			    struct diags *d);
+
+/*
+ * The same, without reading the files of the sets: lists holds the prefixes of each set of the file
+ * (as policy->sets[i].list had them when this text was parsed before).
+ */
+struct policy *policy_parse_again(const char *name, const char *text, size_t size,
+				  const struct prefixes *lists, unsigned int flags,
+				  struct diags *d);
+
+/* Where a file: member is read from; to be freed. NULL if out of memory. */
+char *policy_list_path(const struct policy *p, const struct rule *member);
+
+/*
+ * Reads the files of p->sets[set] again, with POLICY_CHECK_OWNER. Returns true, or false with the
+ * errors in d; then the set holds what it held.
+ */
+bool policy_reread_lists(struct policy *p, size_t set, struct diags *d);
 
 void policy_free(struct policy *p);
 

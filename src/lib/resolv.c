@@ -53,9 +53,9 @@ int resolv_read(const char *path, struct prefixes *out, struct why *why)
 	struct why reason;
 	int err = text_read(path, RESOLV_MAX_SIZE, 0, &text, &reason);
 
-	if (err && err != -ENOENT)
+	if (err)
 		return why_set(why, err, "%s: %s", path, reason.text);
-	err = resolv_parse(text.bytes ? text.bytes : "", out);
+	err = resolv_parse(text.bytes, out);
 	text_free(&text);
 	return err ? why_set(why, err, "%s: out of memory", path) : 0;
 }

@@ -12,7 +12,8 @@
  */
 int resolv_parse(const char *text, struct prefixes *out);
 
-/* The same from the file at path; one that is not there has no line. */
+/* The same from the file at path. Returns 0, -ENOENT if there is none, or another errno, and why.
+ */
 int resolv_read(const char *path, struct prefixes *out, struct why *why);
 
 #endif

@@ -13,6 +13,13 @@
 
 #define LIST_MARK "file:"
 
+/* Behind a host name. */
+#define PRIVATE_MARK " private"
+
+/* Of a name and of one of its labels (RFC 1035, 2.3.4). */
+#define MAX_HOST  253
+#define MAX_LABEL 63
+
 /* A rule's text, cut at its separators; a part that is not there is NULL. */
 struct parts {
 	const char *target;
@@ -158,6 +165,48 @@ static bool lacks_brackets(const char *target)
 	       !prefix_parse(address, &p, NULL);
 }
 
+/* Why name, which looks like one, is no host name that can be looked up; NULL if it is one. */
+static const char *bad_host(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n > MAX_HOST)
+		return "is longer than a name can be";
+	if (!strcmp(name, "localhost") || (n > 10 && !strcmp(name + n - 10, ".localhost")))
+		return "is this host: write @loopback";
+	if (!strchr(name, '.'))
+		return "is not a full host name";
+	for (const char *label = name;; label++) {
+		size_t length = strcspn(label, ".");
+
+		if (!length || length > MAX_LABEL || *label == '-' || label[length - 1] == '-')
+			return "is not a host name";
+		label += length;
+		if (!*label)
+			return NULL;
+	}
+}
+
+static int host_target(const char *target, struct rule *rule, struct why *why)
+{
+	_cleanup_free_ char *host = strdup(target);
+	const char *bad;
+	size_t n;
+
+	if (!host)
+		return -ENOMEM;
+	n = strlen(host);
+	if (host[n - 1] == '.')
+		host[n - 1] = '\0';
+	for (char *c = host; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	bad = strchr(host, '/') ? "is a host name, and takes no prefix length" : bad_host(host);
+	if (bad)
+		return why_set(why, -EINVAL, "\"%.*s\" %s", SHOWN, target, bad);
+	rule->host = take_ptr(&host);
+	return 0;
+}
+
 static int prefix_target(const struct parts *parts, struct rule *rule, struct why *why)
 {
 	_cleanup_free_ char *target = strndup(parts->target, parts->ntarget);
@@ -171,9 +220,7 @@ static int prefix_target(const struct parts *parts, struct rule *rule, struct wh
 		return why_set(why, -EINVAL, "\"%.*s\": brackets are for IPv6 addresses", SHOWN,
 			       target);
 	if (looks_like_name(target))
-		return why_set(why, -EINVAL,
-			       "\"%.*s\" is a host name; names are taken only by `cgnetd serve`",
-			       SHOWN, target);
+		return host_target(target, rule, why);
 	err = prefix_parse(target, &rule->prefix, why);
 	if (err && !parts->bracketed && lacks_brackets(target))
 		return why_set(
@@ -208,18 +255,38 @@ static int list_parse(const char *path, struct rule *rule, struct why *why)
 	return rule->list ? 0 : -ENOMEM;
 }
 
-static int text_parse(const char *text, struct rule *rule, struct why *why)
+/* TARGET[:PORTS][/PROTO]. */
+static int target_parse(const char *text, struct rule *rule, struct why *why)
 {
 	struct parts parts = {0};
-	int err;
+	int err = *text == '[' ? cut_bracketed(text, &parts, why) : cut_plain(text, &parts);
+
+	return err ? err : parts_parse(&parts, rule, why);
+}
+
+static int private_parse(const char *text, size_t n, struct rule *rule, struct why *why)
+{
+	_cleanup_free_ char *target = strndup(text, n);
+	int err = target ? target_parse(target, rule, why) : -ENOMEM;
+
+	if (!err && !rule->host)
+		err = why_set(why, -EINVAL, "only a host name can be private");
+	rule->private = true;
+	return err;
+}
+
+static int text_parse(const char *text, struct rule *rule, struct why *why)
+{
+	size_t n = strlen(text), mark = strlen(PRIVATE_MARK);
 
 	if (!strncmp(text, LIST_MARK, strlen(LIST_MARK)))
 		return list_parse(text + strlen(LIST_MARK), rule, why);
 	if (strstr(text, "://"))
 		return why_set(why, -EINVAL, "\"%.*s\" is a URL; a rule names an address", SHOWN,
 			       text);
-	err = *text == '[' ? cut_bracketed(text, &parts, why) : cut_plain(text, &parts);
-	return err ? err : parts_parse(&parts, rule, why);
+	if (n > mark && !strcmp(text + n - mark, PRIVATE_MARK))
+		return private_parse(text, n - mark, rule, why);
+	return target_parse(text, rule, why);
 }
 
 int rule_parse(const char *text, struct rule *out, struct why *why)
@@ -246,6 +313,7 @@ void rule_free(struct rule *rule)
 	free(rule->text);
 	free(rule->set);
 	free(rule->list);
+	free(rule->host);
 	free(rule->ports);
 	*rule = (struct rule){0};
 }

@@ -55,9 +55,10 @@ static int run_named(char **names, int n)
 int main(int argc, char **argv)
 {
 	static int (*const suites[])(void) = {
-		suite_addr,   suite_rule,     suite_sets,    suite_list,    suite_conf,
-		suite_policy, suite_facts,    suite_compile, suite_explain, suite_lint,
-		suite_random, suite_policies, suite_filter,  suite_message, suite_grants,
+		suite_addr,    suite_rule,     suite_sets,    suite_list,    suite_conf,
+		suite_policy,  suite_facts,    suite_compile, suite_explain, suite_lint,
+		suite_random,  suite_policies, suite_filter,  suite_diff,    suite_watch,
+		suite_runtime, suite_message,  suite_grants,  suite_event,
 	};
 	int err = 0;
 

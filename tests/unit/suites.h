@@ -22,8 +22,12 @@ int suite_explain(void);
 int suite_compile(void);
 int suite_policies(void);
 int suite_filter(void);
+int suite_diff(void);
+int suite_runtime(void);
+int suite_watch(void);
 int suite_message(void);
 int suite_grants(void);
+int suite_event(void);
 
 /* Adds one suite with n tests to the registry. Returns 0 or -1. */
 struct unit_test {

@@ -69,9 +69,7 @@ static void test_resolv_file(void)
 
 	CU_ASSERT_FATAL(!tempdir_make(&dir));
 	tempdir_path(&dir, "resolv.conf", path);
-	CU_ASSERT(!resolv_read(path, &list, &why));
-	format_list(&list, found, sizeof(found));
-	CHECK_ROW(!strcmp(found, "127.0.0.1"), "no file: %s", found);
+	CU_ASSERT_EQUAL(resolv_read(path, &list, &why), -ENOENT);
 	CU_ASSERT(!tempdir_write(&dir, "resolv.conf", "nameserver 192.0.2.53\n", 0644));
 	list.n = 0;
 	CU_ASSERT(!resolv_read(path, &list, &why));

@@ -59,6 +59,10 @@ static const struct good_row good[] = {
 	{"@local/udp", "@local", "", PROTO_UDP},
 	{"@resolver", "@resolver", "", 0},
 	{"file:list.txt", "file:list.txt", "", 0},
+	{"example.com", "example.com", "", 0},
+	{"API.Example.com.:443/tcp", "api.example.com", "443-443", PROTO_TCP},
+	{"a_b.c-d.example:80", "a_b.c-d.example", "80-80", 0},
+	{"nas.example:445/tcp private", "nas.example", "445-445", PROTO_TCP},
 	{"file:/srv/a b:80/tcp", "file:/srv/a b:80/tcp", "", 0},
 };
 
@@ -111,12 +115,20 @@ static const struct {
 	{"fd00::1:65535/tcp", "a port follows an IPv6 address in brackets"},
 	{"fd00::1:2:3:4:5:6:7:8", "not an IPv6 address"},
 	{"[@local]:443", "brackets are for IPv6"},
-	{"example.com", "is a host name; names are taken only by `cgnetd serve`"},
-	{"example.com:443/tcp", "is a host name"},
-	{"localhost", "is a host name"},
-	{"localhost.:80", "is a host name"},
-	{"host_1", "is a host name"},
-	{"example.com/24", "is a host name"},
+	{"localhost", "is this host: write @loopback"},
+	{"localhost.:80", "is this host"},
+	{"app.localhost", "is this host"},
+	{"host_1", "is not a full host name"},
+	{"example.com/24", "takes no prefix length"},
+	{"example..com", "is not a host name"},
+	{"-a.example", "is not a host name"},
+	{"a-.example:443", "is not a host name"},
+	{".example.com", "is not a host name"},
+	{"a234567890123456789012345678901234567890123456789012345678901234.example",
+	 "is not a host name"},
+	{"10.0.0.1 private", "only a host name can be private"},
+	{"@local private", "only a host name can be private"},
+	{"example.com:443 private ", "is not a port"},
 	{"0x7f.1", "not an IP address"},
 	{"127.1", "four numbers"},
 	{"2130706433", "four numbers"},
@@ -142,7 +154,9 @@ static void format_target(const struct rule *rule, char *out, size_t size)
 {
 	char buf[PREFIX_STR_SIZE];
 
-	if (rule->list)
+	if (rule->host)
+		snprintf(out, size, "%s", rule->host);
+	else if (rule->list)
 		snprintf(out, size, "file:%s", rule->list);
 	else if (rule->set)
 		snprintf(out, size, "@%s", rule->set);
@@ -191,7 +205,7 @@ static void test_bad(void)
 
 		CHECK_ROW(err == -EINVAL && strstr(why.text, bad[i].reason), "%s: %s", bad[i].text,
 			  why.text);
-		CHECK_ROW(!rule.text && !rule.set && !rule.list && !rule.ports,
+		CHECK_ROW(!rule.text && !rule.set && !rule.list && !rule.host && !rule.ports,
 			  "%s: out is not zero", bad[i].text);
 	}
 }
