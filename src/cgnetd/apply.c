@@ -10,6 +10,7 @@
 #include "bpffs.h"
 #include "cgroup.h"
 #include "core_btf.h"
+#include "flows.h"
 #include "sessions.h"
 #include "shared.h"
 #include "step.h"
@@ -269,12 +270,23 @@ static int let_go(struct load *l, struct why *why)
 	return err;
 }
 
+static size_t reset_flows(const struct load *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->steps[i].action == STEP_CHANGE || l->steps[i].action == STEP_REPLACE)
+			n += flows_reset(l->steps[i].compiled, l->steps[i].cgroup);
+	return n;
+}
+
 /* The new policy is in force: what goes wrong from here on does not open anything. */
 static int finish(struct load *l, struct apply_result *result, struct why *why)
 {
 	struct why each;
 	int err = let_go(l, &each);
 
+	result->reset = reset_flows(l);
 	for (size_t i = 0; i < l->n; i++) {
 		int failed = 0;
 

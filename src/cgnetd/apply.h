@@ -17,6 +17,7 @@ struct apply_request {
 struct apply_result {
 	size_t added, changed, kept, dropped; /* classes */
 	size_t killed;			      /* sessions */
+	size_t reset;			      /* connections that the new policy denies */
 	bool info_changed;		      /* default class or the like */
 };
 

@@ -12,6 +12,7 @@
 
 #include "log.h"
 #include "message.h"
+#include "outbox.h"
 #include "quota.h"
 #include "requests.h"
 #include "serve.h"
@@ -22,19 +23,10 @@
 /* Connections taken in one go, before others are served. */
 #define ACCEPT_FEW 64
 
-/* What is sent in one go to one client. */
-#define SEND_FEW 16
-
 #define TEXT_MAX (CGNET_REPLY_MAX - sizeof(struct cgnet_reply))
 
 /* Behind CMSG_SPACE there is no room for a descriptor, so that none is ever installed. */
 #define CONTROL_SIZE CMSG_SPACE(sizeof(struct ucred))
-
-struct packet {
-	struct packet *next;
-	size_t size;
-	char bytes[];
-};
 
 enum state {
 	STATE_IDLE,    /* reads the next request */
@@ -52,8 +44,7 @@ struct client {
 	enum state state;
 	int fd;
 	struct peer peer;
-	struct packet *first, **end;
-	size_t queued;
+	struct outbox outbox;
 	struct cgnet_msg *request; /* STATE_WAITING: owned */
 	void (*gone)(void *arg);
 	void *gone_arg;
@@ -82,7 +73,7 @@ struct serve *client_serve(const struct client *c)
 
 size_t client_queued(const struct client *c)
 {
-	return c->queued;
+	return c->outbox.size;
 }
 
 void client_on_close(struct client *c, void (*gone)(void *arg), void *arg)
@@ -119,12 +110,7 @@ static void client_close(struct client *c)
 	control->clients--;
 	if (c->event)
 		event_free(c->event);
-	while (c->first) {
-		struct packet *next = c->first->next;
-
-		free(c->first);
-		c->first = next;
-	}
+	outbox_free(&c->outbox);
 	if (c->account)
 		account_put(c->account);
 	peer_free(&c->peer);
@@ -139,11 +125,11 @@ static void client_wait(struct client *c, uint64_t wait_us)
 	struct timeval timeout = {wait_us / 1000000, wait_us % 1000000};
 	short what = EV_PERSIST;
 
-	if (c->state == STATE_IDLE && !c->queued)
+	if (c->state == STATE_IDLE && !c->outbox.size)
 		what |= EV_READ;
 	else
 		what |= EV_CLOSED;
-	if (c->queued)
+	if (c->outbox.size)
 		what |= EV_WRITE;
 	event_del(c->event);
 	event_assign(c->event, serve_base(c->control->serve), c->fd, what, client_event, c);
@@ -153,12 +139,12 @@ static void client_wait(struct client *c, uint64_t wait_us)
 
 static void client_update(struct client *c)
 {
-	if (c->state == STATE_CLOSING && !c->queued)
+	if (c->state == STATE_CLOSING && !c->outbox.size)
 		c->state = STATE_BROKEN;
 	if (c->state == STATE_BROKEN)
 		/* From the loop, since a caller may be about to use it. */
 		event_active(c->event, EV_TIMEOUT, 0);
-	else if (c->queued)
+	else if (c->outbox.size)
 		client_wait(c, CLIENT_STALL_S * 1000000ULL);
 	else
 		client_wait(c, c->state == STATE_IDLE ? SILENT_S * 1000000ULL : 0);
@@ -166,40 +152,23 @@ static void client_update(struct client *c)
 
 static void flush(struct client *c)
 {
-	for (int i = 0; i < SEND_FEW && c->first; i++) {
-		struct packet *p = c->first;
-
-		if (send(c->fd, p->bytes, p->size, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-			if (errno != EAGAIN && errno != EINTR)
-				c->state = STATE_BROKEN;
-			return;
-		}
-		c->first = p->next;
-		if (!c->first)
-			c->end = &c->first;
-		c->queued -= p->size;
-		free(p);
-	}
+	if (outbox_send(&c->outbox, c->fd))
+		c->state = STATE_BROKEN;
 }
 
 /* Room for a packet at the end of the queue; NULL where the client is given up. */
 static struct packet *queue(struct client *c, size_t size)
 {
-	struct packet *p;
+	struct packet *p = NULL;
 
 	if (c->state == STATE_BROKEN)
 		return NULL;
-	p = c->queued + size > CLIENT_QUEUE_MAX ? NULL : malloc(sizeof(*p) + size);
+	if (c->outbox.size + size <= CLIENT_QUEUE_MAX)
+		p = outbox_add(&c->outbox, size);
 	if (!p) {
 		c->state = STATE_BROKEN;
 		client_update(c);
-		return NULL;
 	}
-	p->next = NULL;
-	p->size = size;
-	*c->end = p;
-	c->end = &p->next;
-	c->queued += size;
 	return p;
 }
 
@@ -278,54 +247,58 @@ static bool is_from_peer(const struct client *c, struct msghdr *h)
 	return cred.pid == c->peer.pid && cred.uid == c->peer.uid;
 }
 
-static void handle(struct client *c, struct cgnet_msg *msg)
+static void handle(struct client *c, const struct cgnet_msg *msg)
 {
 	uint64_t wait_us = account_request(c->account, serve_now_us());
 
-	if (wait_us) {
-		c->state = STATE_WAITING;
-		c->request = msg;
-		client_wait(c, wait_us);
+	if (!wait_us) {
+		c->state = STATE_BUSY;
+		client_update(c);
+		request_dispatch(c, msg);
 		return;
 	}
-	c->state = STATE_BUSY;
-	client_update(c);
-	request_dispatch(c, msg);
-	free(msg);
+	c->request = malloc(msg->length);
+	c->state = c->request ? STATE_WAITING : STATE_BROKEN;
+	if (c->request) {
+		memcpy(c->request, msg, msg->length);
+		client_wait(c, wait_us);
+	}
+}
+
+/* The time has come for the request that waited. */
+static void handle_again(struct client *c)
+{
+	_cleanup_free_ struct cgnet_msg *msg = take_ptr(&c->request);
+
+	handle(c, msg);
 }
 
 static void receive(struct client *c)
 {
-	_cleanup_free_ char *packet = malloc(CGNET_REQUEST_MAX + 1);
+	static _Alignas(struct cgnet_msg) char packet[CGNET_REQUEST_MAX + 1];
 	_Alignas(struct cmsghdr) char control[CONTROL_SIZE];
-	struct iovec iov = {packet, CGNET_REQUEST_MAX + 1};
+	struct iovec iov = {packet, sizeof(packet)};
 	struct msghdr h = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
+	ssize_t n = recvmsg(c->fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	struct why why;
-	ssize_t n;
 
-	if (!packet) {
-		c->state = STATE_BROKEN;
-		return;
-	}
-	n = recvmsg(c->fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) {
+	if (n <= 0)
 		c->state = STATE_BROKEN;
-	} else if (!is_from_peer(c, &h)) {
+	else if (!is_from_peer(c, &h))
 		refuse(c, "the request is not from the process that connected");
-	} else if (n > CGNET_REQUEST_MAX) {
+	else if (n > CGNET_REQUEST_MAX)
 		refuse(c, "the request is too long");
-	} else if (message_check(packet, n, &why)) {
+	else if (message_check(packet, n, &why))
 		refuse(c, why.text);
-	} else {
-		handle(c, (struct cgnet_msg *)take_ptr(&packet));
-	}
+	else
+		handle(c, (const struct cgnet_msg *)packet);
 }
 
 static void client_event(evutil_socket_t fd, short what, void *arg)
@@ -337,15 +310,13 @@ static void client_event(evutil_socket_t fd, short what, void *arg)
 		client_close(c);
 		return;
 	}
-	if (what & EV_TIMEOUT && c->state == STATE_WAITING) {
-		handle(c, take_ptr(&c->request));
-		return;
-	}
-	if (what & EV_TIMEOUT) {
+	if (what & EV_TIMEOUT && c->state != STATE_WAITING) {
 		client_close(c);
 		return;
 	}
-	if (what & EV_WRITE)
+	if (what & EV_TIMEOUT)
+		handle_again(c);
+	else if (what & EV_WRITE)
 		flush(c);
 	else if (what & EV_READ)
 		receive(c);
@@ -398,8 +369,8 @@ static int add_client(struct control *control, int *fd)
 		.account = account,
 		.fd = take_fd(fd),
 		.peer = peer,
-		.end = &c->first,
 	};
+	outbox_init(&c->outbox);
 	*(c->prev ? &c->prev->next : &control->oldest) = c;
 	control->newest = c;
 	control->clients++;

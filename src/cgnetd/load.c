@@ -43,6 +43,8 @@ void load_report(FILE *out, const char *file, const struct load_result *r)
 
 	if (a->killed)
 		fprintf(out, "ended %zu session%s\n", a->killed, a->killed == 1 ? "" : "s");
+	if (a->reset)
+		fprintf(out, "reset %zu connection%s\n", a->reset, a->reset == 1 ? "" : "s");
 	if (!a->added && !a->changed && !a->dropped && !a->info_changed)
 		fprintf(out, "%s: nothing changed, %zu class%s in force already\n", file,
 			r->nclasses, plural);

@@ -113,7 +113,7 @@ static bool is_in(__u32 id, const __u32 *ids, int n)
 
 int place_check_policy(const struct peer *p, const char *mount, const char *dir, struct why *why)
 {
-	__u32 here[PROGRAMS_MAX], there[PROGRAMS_MAX];
+	__u32 here[PROGRAMS_MAX] = {}, there[PROGRAMS_MAX] = {};
 	char cgroup[PATH_MAX], path[PATH_MAX];
 	int err = peer_cgroup(p, cgroup, sizeof(cgroup)), nhere = 0, nthere = 0;
 

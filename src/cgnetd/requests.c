@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "requests.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "enter.h"
@@ -50,19 +49,6 @@ static bool may(const struct client *c, enum who who)
 	return who == WHO_OPERATOR && serve_is_operator(client_serve(c), p);
 }
 
-/* A session gets nothing: neither another class, nor the authority of who runs it. */
-static int check_outside(const struct client *c, struct why *why)
-{
-	int inside = peer_is_inside(client_peer(c), serve_cgroup(client_serve(c)));
-
-	if (inside < 0)
-		return why_set(why, inside, "cannot tell who asks: %s", strerror(-inside));
-	if (inside)
-		return why_set(why, -EPERM, "already in a class of %s: may enter no other",
-			       serve_cgroup(client_serve(c)));
-	return 0;
-}
-
 void request_dispatch(struct client *c, const struct cgnet_msg *msg)
 {
 	const struct peer *p = client_peer(c);
@@ -71,7 +57,8 @@ void request_dispatch(struct client *c, const struct cgnet_msg *msg)
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		if (requests[i].type != msg->type)
 			continue;
-		if (check_outside(c, &why)) {
+		/* A session gets neither another class, nor the authority of who runs it. */
+		if (peer_check_outside(p, serve_cgroup(client_serve(c)), &why)) {
 			client_log(c, "uid %u, pid %d: %s refused: %s", p->uid, p->pid,
 				   requests[i].name, why.text);
 			client_end(c, 1, why.text);

@@ -81,20 +81,14 @@ int ask_receive(int fd, void *packet, size_t size, int timeout_ms, struct why *w
 	return (int)n;
 }
 
-int ask(int fd, const struct cgnet_msg *msg, int timeout_ms, FILE *out, FILE *err, struct why *why)
+/* Copies packets until the last one. Returns its status or a negative errno with the reason. */
+static int copy_reply(int fd, struct cgnet_reply *reply, int timeout_ms, FILE *out, FILE *err,
+		      struct why *why)
 {
-	_cleanup_free_ struct cgnet_reply *reply = malloc(CGNET_REPLY_MAX);
-	int n;
-
-	if (!reply)
-		return why_set(why, -ENOMEM, "out of memory");
-	n = ask_send(fd, msg, why);
-	if (n < 0)
-		return n;
 	for (;;) {
+		int n = ask_receive(fd, reply, CGNET_REPLY_MAX, timeout_ms, why);
 		FILE *to;
 
-		n = ask_receive(fd, reply, CGNET_REPLY_MAX, timeout_ms, why);
 		if (n < 0)
 			return n;
 		if ((size_t)n < sizeof(*reply) || reply->msg.type != CGNET_MSG_REPLY)
@@ -106,4 +100,12 @@ int ask(int fd, const struct cgnet_msg *msg, int timeout_ms, FILE *out, FILE *er
 		if (!(reply->flags & CGNET_REPLY_MORE))
 			return reply->status < 0 ? 1 : reply->status;
 	}
+}
+
+int ask(int fd, const struct cgnet_msg *msg, int timeout_ms, FILE *out, FILE *err, struct why *why)
+{
+	_cleanup_free_ struct cgnet_reply *reply = calloc(1, CGNET_REPLY_MAX);
+	int ret = reply ? ask_send(fd, msg, why) : why_set(why, -ENOMEM, "out of memory");
+
+	return ret ? ret : copy_reply(fd, reply, timeout_ms, out, err, why);
 }

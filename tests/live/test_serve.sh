@@ -112,7 +112,7 @@ grants() {
         user_run 4000 --class lan -- touch "$dir/open/ran"
     is "it is logged" "$(logged "enter refused: class lan: not granted to uid 4000")" 1
     attempt "a class that there is not" 125 "not granted" user_run 4000 --class other -- touch "$dir/open/ran"
-    attempt "a wrong name" 125 "session name" user_run 4000 --name ../x -- touch "$dir/open/ran"
+    attempt "a wrong name" 125 "--name" user_run 4000 --name ../x -- touch "$dir/open/ran"
     attempt "another instance's cgroup" 125 "what is loaded uses" \
         as 4000 "$dir/cgnet-run" "${instance[@]}" --cgroup elsewhere -- touch "$dir/open/ran"
     is "refused: CMD did not run" "$([ -e "$dir/open/ran" ] && echo ran)" ""
@@ -133,12 +133,12 @@ grants() {
     nothing_left "grants"
 }
 
-# start_session UID NAME: one that lives until it is killed; its end of the pipe is session_pid's.
+# start_session UID NAME: one that lives until session_pid, its cgnet-run, is ended.
 start_session() {
-    user_run "$1" --name "$2" -- sleep 300 2>>"$dir/sessions.err" &
+    setpriv --reuid "$1" --regid "$1" --clear-groups -- "$dir/cgnet-run" "${instance[@]}" \
+        --name "$2" -- sleep 300 &
     session_pid=$!
-    wait_for pgrep -g 0 -x sleep -P "$session_pid" ||
-        wait_for test -s "$cgroup/restricted/$2/cgroup.procs"
+    wait_for grep -q . "$cgroup/restricted/$2/cgroup.procs"
 }
 
 # --- a verdict inside --------------------------------------------------------------------------------
@@ -167,6 +167,11 @@ second_way() {
         --cgroup x -- true
     hostile_is_held "two connections" 4001 double
     hostile_is_held "two connections at once" 4001 both
+    # Both wait until a load is through, and the service has looked at both before.
+    flock -x "$bpffs" sleep 4 &
+    wait_for sh -c '! flock -n -x "$0" true' "$bpffs"
+    hostile_is_held "two connections that wait" 4001 both
+    wait $!
     hostile_is_held "a connection passed to a child" 4000 child
     hostile_is_held "a process that forks" 4000 fork
     nothing_left "two connections"
@@ -253,7 +258,7 @@ messages() {
 crowd() {
     local jobs=() i n
 
-    n=$(ls "/proc/$serve_pid/fd" | wc -l)
+    n=$(descriptors)
     for i in 1 2; do
         rm -f "$dir/ready$i"
     done
@@ -262,7 +267,7 @@ crowd() {
     wait_for test -e "$dir/ready1"
     hostile_is_held "1,990 silent connections: others are answered" 4000 latency 100
     attempt "1,990 silent connections: a session of the same user" 0 restricted/ user_run 4005 -- "${place[@]}"
-    is "no more than its share is held" $(($(ls "/proc/$serve_pid/fd" | wc -l) < n + 2 * 140)) 1
+    is "no more than its share is held" $(($(descriptors) < n + 2 * 140)) 1
     hostile 4006 talkative "$dir/ready2" 3 >/dev/null 2>&1 &
     jobs+=($!)
     wait_for test -e "$dir/ready2"
@@ -274,16 +279,20 @@ crowd() {
     is "descriptors are given back" $? 0
 }
 
+descriptors() {
+    find "/proc/$serve_pid/fd" -mindepth 1 | wc -l
+}
+
 few_descriptors() {
-    [ "$(ls "/proc/$serve_pid/fd" | wc -l)" -le "$1" ]
+    [ "$(descriptors)" -le "$1" ]
 }
 
 # --- many sessions -----------------------------------------------------------------------------------
 many() {
-    local jobs=() i rss descriptors wrong
+    local jobs=() i rss open wrong
 
     rss=$(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status")
-    descriptors=$(ls "/proc/$serve_pid/fd" | wc -l)
+    open=$(descriptors)
     for i in {1..10}; do
         (
             who=400$((i % 2))
@@ -299,7 +308,8 @@ many() {
     is "200 sessions by 10 clients: each in its class" "$wrong" ""
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
-    is "200 sessions: no descriptor is left" "$(ls "/proc/$serve_pid/fd" | wc -l)" "$descriptors"
+    is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
+    is "200 sessions: no watch is left" "$(cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify)" 0
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }
@@ -386,6 +396,29 @@ changes() {
         --bpffs "$dir/bpf/third" --cgroup "$CGNET_LAB-lab/third" --run-dir "$dir/run/cgnet" /nonexistent
 }
 
+# A connection that a new policy denies ends at once; others go on, and so does what the session
+# accepted, though it is from there.
+flows() {
+    local denied=45.99.0.1 allowed=45.98.0.1 host=45.33.7.2 world session
+
+    install -m 0644 "$live_dir/flows.py" "$dir"
+    in_world "$python" "$dir/flows.py" world "$denied" "$allowed" "$host" >"$dir/flows.world" 2>&1 &
+    world=$!
+    wait_for grep -q ready "$dir/flows.world"
+    user_run 4000 -- "$python" "$dir/flows.py" session "$denied" "$allowed" "$host" >"$dir/flows" 2>&1 &
+    session=$!
+    wait_for grep -q ready "$dir/flows"
+    sed 's/deny = { "@local" }/deny = { "@local", "45.99.0.0\/16" }/' "$policy" | policy_file flowing >/dev/null
+    attempt "a policy that denies a flow" 0 "reset 1 connection" \
+        "$build/cgnetd" load "${instance[@]}" "$dir/flowing.conf"
+    wait "$session"
+    is "the flow is reset, others go on" "$(tail -n 1 "$dir/flows")" "reset True True"
+    kill "$world"
+    wait "$world" 2>/dev/null
+    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    nothing_left "flows"
+}
+
 explain_says() {
     [[ $("$build/cgnetd" explain "${instance[@]}" --json restricted 45.99.0.1:80 2>&1) == *"\"verdict\":\"$1\""* ]]
 }
@@ -396,11 +429,12 @@ explain_is() { # VERDICT WHEN
 
 # --- what the manager is told ------------------------------------------------------------------------
 notices() {
-    local name
+    local name manager
 
     serve_stop
     for name in "$dir/notify" "@$CGNET_LAB"; do
         python3 "$live_dir/notified.py" "$name" >"$dir/notices" &
+        manager=$!
         wait_for grep -q ready "$dir/notices"
         serve_start "$policy" NOTIFY_SOCKET="$name" WATCHDOG_USEC=200000
         wait_for grep -q WATCHDOG=1 "$dir/notices"
@@ -410,8 +444,8 @@ notices() {
         sleep 0.2
         serve_end TERM
         wait_for grep -q STOPPING=1 "$dir/notices"
-        kill $!
-        wait $! 2>/dev/null
+        kill "$manager"
+        wait "$manager" 2>/dev/null
         is "what the manager is told at $name" \
             "$(sed 's/MONOTONIC_USEC=[0-9][0-9]*/MONOTONIC_USEC=N/' "$dir/notices" | grep -v WATCHDOG | paste -sd,)" \
             "ready,READY=1,RELOADING=1 MONOTONIC_USEC=N,READY=1,STOPPING=1"
@@ -423,7 +457,7 @@ notices() {
 # --- versions ----------------------------------------------------------------------------------------
 # What other versions of cgnetd pinned, as far as their records tell.
 versions() {
-    local abi build old new out
+    local abi ours old new out
 
     if ! command -v bpftool >/dev/null; then
         skip "versions" "no bpftool"
@@ -451,13 +485,13 @@ versions() {
     is "and have this version" "$(python3 "$live_dir/record.py" "$bpffs/_info" abi)" "$abi"
     attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
     # The same version with other programs.
-    build=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
+    ours=$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)
     new=$(readlink_programs lan)
     python3 "$live_dir/record.py" "$bpffs/lan/class" programs 12345
     serve_stop
     serve_start "$policy"
     is "a class with other programs gets these" "$(logged "1 changed, 1 unchanged")" 1
-    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$build"
+    is "it says so" "$(python3 "$live_dir/record.py" "$bpffs/lan/class" programs)" "$ours"
     is "they are attached" "$([ "$(readlink_programs lan)" != "$new" ] && echo others)" others
     is "those of the other class are not touched" \
         "$(python3 "$live_dir/record.py" "$bpffs/restricted/class" programs)" "$old"
@@ -541,7 +575,7 @@ install -m 0644 "$live_dir/control.py" "$dir"
 python=$(PATH=/usr/bin:/bin:/usr/local/bin command -v python3) || lab_broken "no python3 for everybody"
 if [ $# = 0 ]; then
     set -- without_a_service grants verdicts second_way another_instance messages crowd many life \
-        privileges changes notices versions no_gap
+        privileges changes flows notices versions no_gap
 fi
 for part; do
     [ "$part" = without_a_service ] || serve_ensure

@@ -47,28 +47,28 @@ static void test_choice(void)
 	static const struct {
 		uid_t uid;
 		gid_t gid, other; /* the primary group, and one more */
-		const char *wanted, *expected;
 		bool warned;
+		const char *wanted, *expected;
 	} rows[] = {
-		{1001, 1001, 1001, "", "lan", false},
-		{1001, 1001, 2001, "", "lan", false}, /* one's own before the group's */
-		{1001, 1001, 2001, "web", "web", false},
-		{1001, 1001, 1001, "web", NULL, false},
-		{1001, 1001, 1001, "restricted", "restricted", false},
-		{1002, 1002, 1002, "", "restricted", true},
-		{1002, 1002, 1002, "gone", "restricted", true},
-		{1002, 1002, 1002, "lan", NULL, false},
-		{1003, 1003, 1003, "", "restricted", false}, /* an operator, without a class */
-		{1004, 2001, 1004, "", "web", false},
-		{1004, 1004, 2001, "", "web", false},
-		{1004, 2002, 2001, "", "web", false}, /* the first in the file */
-		{1004, 2002, 2001, "lan", "lan", false},
-		{1004, 2003, 1004, "", "restricted", true},
-		{1005, 1005, 1005, "", "restricted", false},
-		{1005, 1005, 1005, "lan", NULL, false},
-		{1005, 1005, 1005, "gone", NULL, false},
-		{0, 0, 0, "", "web", false},
-		{0, 0, 0, "lan", "lan", false},
+		{1001, 1001, 1001, false, "", "lan"},
+		{1001, 1001, 2001, false, "", "lan"}, /* one's own before the group's */
+		{1001, 1001, 2001, false, "web", "web"},
+		{1001, 1001, 1001, false, "web", NULL},
+		{1001, 1001, 1001, false, "restricted", "restricted"},
+		{1002, 1002, 1002, true, "", "restricted"},
+		{1002, 1002, 1002, true, "gone", "restricted"},
+		{1002, 1002, 1002, false, "lan", NULL},
+		{1003, 1003, 1003, false, "", "restricted"}, /* an operator, without a class */
+		{1004, 2001, 1004, false, "", "web"},
+		{1004, 1004, 2001, false, "", "web"},
+		{1004, 2002, 2001, false, "", "web"}, /* the first in the file */
+		{1004, 2002, 2001, false, "lan", "lan"},
+		{1004, 2003, 1004, true, "", "restricted"},
+		{1005, 1005, 1005, false, "", "restricted"},
+		{1005, 1005, 1005, false, "lan", NULL},
+		{1005, 1005, 1005, false, "gone", NULL},
+		{0, 0, 0, false, "", "web"},
+		{0, 0, 0, false, "lan", "lan"},
 	};
 	struct grants g = read_grants(policy_text);
 
