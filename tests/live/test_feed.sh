@@ -92,6 +92,19 @@ END
 check "nobody hears of another user's session" [ "$(grep -c 10.0.0.9 "$dir/spy")" = 0 ]
 check "(who asked, was waiting)" grep -q -i "timed\? \?out\|timeout" "$dir/spy"
 wait "$roots"
+
+# --- learn, from the service -----------------------------------------------------------------------
+"$build/cgnetd" learn "${instance[@]}" --class net >"$dir/learn" 2>"$dir/learn.err" &
+learner=$!
+wait_for is_read
+session net learn-a tcp 10.0.0.7 80
+session net learn-b tcp 10.0.0.6 80
+session other learn-c tcp 10.0.0.5 80
+sleep 0.5
+kill -INT "$learner"
+wait "$learner"
+check "learn asks the service" grep -qF '"10.0.0.6/31:80/tcp", # denials (uid 0), 2 times' "$dir/learn"
+check "and for its class only" [ "$(grep -c '"' "$dir/learn")" = 1 ]
 serve_stop
 
 # --- the log -------------------------------------------------------------------------------------
