@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "enter.h"
+#include "lookups.h"
 #include "reload.h"
 #include "rules.h"
 #include "serve.h"
@@ -38,6 +39,7 @@ static const struct {
 	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
 	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
 	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
+	{CGNET_MSG_NAMES, "names", WHO_OPERATOR, lookups_request},
 	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
 };
 

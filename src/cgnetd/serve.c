@@ -17,6 +17,7 @@
 #include "enter.h"
 #include "follow.h"
 #include "log.h"
+#include "lookups.h"
 #include "notify.h"
 #include "quota.h"
 #include "reload.h"
@@ -39,6 +40,7 @@ struct serve {
 	struct reloads *reloads;
 	struct follow *follow;
 	struct rules_set *rules;
+	struct lookups *lookups;
 	struct control *control;
 	struct enters *enters;
 	struct grants grants;
@@ -89,6 +91,11 @@ struct follow *serve_follow(struct serve *s)
 struct rules_set *serve_rules(struct serve *s)
 {
 	return s->rules;
+}
+
+struct lookups *serve_lookups(struct serve *s)
+{
+	return s->lookups;
 }
 
 struct enters *serve_enters(struct serve *s)
@@ -265,7 +272,8 @@ static int start(struct serve *s, const char *file, struct why *why)
 		s->rules = s->follow ? rules_new(s, why) : NULL;
 		if (!s->rules)
 			return -EIO;
-		s->reloads = reloads_new(s);
+		s->lookups = lookups_new(s);
+		s->reloads = s->lookups ? reloads_new(s) : NULL;
 	}
 	if (!s->reloads || start_events(s) || reload_start(s->reloads))
 		return why_set(why, -ENOMEM, "out of memory");
@@ -279,6 +287,7 @@ static void finish(struct serve *s)
 	reloads_free(s->reloads);
 	follow_free(s->follow);
 	rules_free(s->rules);
+	lookups_free(s->lookups);
 	enters_free(s->enters);
 	for (size_t i = 0; i < NSIGNALS; i++)
 		if (s->signals[i])
