@@ -33,6 +33,7 @@ END
 install -m 0755 "$build/cgnetd" "$dir/cgnetd"
 
 # as_user WHO COMMAND ARG...: cgnetd as that user.
+# shellcheck disable=SC2317 # called by refused and check
 as_user() {
     as "$1" "$dir/cgnetd" "$2" "${instance[@]}" "${@:3}"
 }
