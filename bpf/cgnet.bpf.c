@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Entry points; what they do is in one header a layer. */
 #include "create.bpf.h"
+#include "device.bpf.h"
 #include "membership.bpf.h"
 #include "skb.bpf.h"
 #include "sock_addr.bpf.h"
@@ -11,7 +12,7 @@ int connect4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_connect(ctx, flow_from_addr4(&f, ctx), &f);
+	return on_connect(ctx, CGNET_HOOK_CONNECT4, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/connect6")
@@ -19,7 +20,7 @@ int connect6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_connect(ctx, flow_from_addr6(&f, ctx), &f);
+	return on_connect(ctx, CGNET_HOOK_CONNECT6, flow_from_addr6(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg4")
@@ -27,7 +28,7 @@ int sendmsg4(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_sendmsg(ctx, flow_from_addr4(&f, ctx), &f);
+	return on_sendmsg(ctx, CGNET_HOOK_SENDMSG4, flow_from_addr4(&f, ctx), &f);
 }
 
 SEC("cgroup/sendmsg6")
@@ -35,13 +36,19 @@ int sendmsg6(struct bpf_sock_addr *ctx)
 {
 	struct flow f = {};
 
-	return on_sendmsg(ctx, flow_from_addr6(&f, ctx), &f);
+	return on_sendmsg(ctx, CGNET_HOOK_SENDMSG6, flow_from_addr6(&f, ctx), &f);
 }
 
 SEC("cgroup/sock_create")
 int create(struct bpf_sock *ctx)
 {
 	return on_create(ctx);
+}
+
+SEC("cgroup/dev")
+int device(struct bpf_cgroup_dev_ctx *ctx)
+{
+	return on_device(ctx);
 }
 
 SEC("cgroup/setsockopt")

@@ -3,8 +3,7 @@
 #ifndef CGNET_CREATE_BPF_H
 #define CGNET_CREATE_BPF_H
 
-#include "session.bpf.h"
-#include "verdict.bpf.h"
+#include "event.bpf.h"
 
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -36,19 +35,28 @@ static __always_inline __u32 protocol_bit(__u32 type, __u32 protocol)
 	}
 }
 
-/* A refused socket() fails with EPERM. */
+/* As events name it. */
+static __always_inline __u8 protocol_told(__u32 type, __u32 protocol)
+{
+	if (type == SOCK_RAW)
+		return IPPROTO_RAW;
+	return protocol == IPPROTO_MPTCP ? IPPROTO_TCP : proto_fold(protocol);
+}
+
+/* A refused socket() fails with EPERM; so does one that could not be recorded. */
 static __always_inline int on_create(struct bpf_sock *ctx)
 {
 	struct policy p = policy_now();
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PROTOCOLS};
+	struct subject s = {.proto = protocol_told(ctx->type, ctx->protocol)};
+	struct cgnet_socket *made = socket_make(ctx);
 
 	if (ctx->type == SOCK_RAW && ctx->protocol == CGNET_SENTINEL_PROTO)
 		d.flags = CGNET_SENTINEL;
 	else if (p.settings && (p.settings->protocols & protocol_bit(ctx->type, ctx->protocol)) &&
-		 socket_make(ctx))
+		 made)
 		d.verdict = CGNET_ALLOW;
-	count(CGNET_LAYER_CREATE, &d);
-	return d.verdict == CGNET_ALLOW;
+	return conclude(CGNET_HOOK_CREATE, &p, &d, &s) && made;
 }
 
 #endif

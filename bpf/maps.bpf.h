@@ -132,7 +132,55 @@ struct {
 	__type(value, struct cgnet_counts);
 } counters SEC(".maps");
 
+/* Shared by all classes, as is the generation. See event.bpf.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, CGNET_EVENT_RING);
+} events SEC(".maps");
+
+/* Two of them: what is counted in this interval, and what the reader takes. */
+#define CGNET_INTERVALS 2
+
+struct pending {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CGNET_EVENT_KEYS);
+	__type(key, struct cgnet_event_key);
+	__type(value, struct cgnet_event_detail);
+} pending0 SEC(".maps") = {}, pending1 SEC(".maps") = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, CGNET_INTERVALS);
+	__type(key, __u32);
+	__array(values, struct pending);
+} pending SEC(".maps") = {.values = {&pending0, &pending1}};
+
+/* 0 while nobody reads; else the reader adds one at the end of each interval. */
+volatile __u32 cgnet_interval SEC(".data.interval") = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CGNET_EVENT_SESSIONS);
+	__type(key, __u64);
+	__type(value, struct cgnet_session);
+} sessions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, CGNET_EVENT_SESSIONS);
+	__type(key, __u64);
+	__type(value, struct cgnet_event);
+} first SEC(".maps");
+
 /* The rest is for user space; it stands here for the types that bpftool shows. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CGNET_LAYERS);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -41,36 +41,45 @@ static __always_inline bool has_group_address(__s32 level, __s32 name)
 }
 
 /* Anything that a rule allows there makes a membership useful. */
-static __always_inline void judge_group(const struct cgnet_prefix *prefix, struct decision *d)
+static __always_inline void judge_group(const struct cgnet_prefix *prefix, __u8 form,
+					struct decision *d)
 {
+	d->form = form;
 	if (!prefix)
 		return;
 	d->rule = prefix->rule;
 	d->flags = prefix->flags;
+	d->prefixlen = prefix->prefixlen;
 	if (prefix->verdict == CGNET_ALLOW || prefix->nports)
 		d->verdict = CGNET_ALLOW;
 }
 
-/* at: bytes from the option's start. What lies behind its end stays denied. */
+/*
+ * at: bytes from the option's start. What lies behind its end stays denied. The group goes to told,
+ * v4 as mapped.
+ */
 static __always_inline void judge_group4(struct bpf_sockopt *ctx, __u32 slot, __u32 at,
-					 struct decision *d)
+					 struct decision *d, __be32 told[4])
 {
 	const __be32 *group = ctx->optval + at;
 
-	if ((void *)(group + 1) <= ctx->optval_end)
-		judge_group(lookup4(slot, *group), d);
+	if ((void *)(group + 1) > ctx->optval_end)
+		return;
+	told[0] = told[1] = 0;
+	told[2] = bpf_htonl(0xffff);
+	told[3] = *group;
+	judge_group(lookup4(slot, told[3]), 4, d);
 }
 
 static __always_inline void judge_group6(struct bpf_sockopt *ctx, __u32 slot, __u32 at,
-					 struct decision *d)
+					 struct decision *d, __be32 told[4])
 {
 	const __be32 *group = ctx->optval + at;
-	__be32 addr[4];
 
 	if ((void *)(group + 4) > ctx->optval_end)
 		return;
-	__builtin_memcpy(addr, group, sizeof(addr));
-	judge_group(lookup6(slot, addr), d);
+	__builtin_memcpy(told, group, 4 * sizeof(*told));
+	judge_group(lookup6(slot, told), 6, d);
 }
 
 /*
@@ -78,7 +87,7 @@ static __always_inline void judge_group6(struct bpf_sockopt *ctx, __u32 slot, __
  * can mean is denied, and so is what one of them may not.
  */
 static __always_inline void judge_group_address(struct bpf_sockopt *ctx, __u32 slot,
-						struct decision *d)
+						struct decision *d, __be32 told[4])
 {
 	const __u32 layouts[] = {sizeof(__u64), sizeof(__u32)};
 
@@ -90,10 +99,11 @@ static __always_inline void judge_group_address(struct bpf_sockopt *ctx, __u32 s
 			continue;
 		if (*family == AF_INET)
 			judge_group4(ctx, slot, layouts[i] + offsetof(struct sockaddr_in, sin_addr),
-				     &each);
+				     &each, told);
 		else if (*family == AF_INET6)
 			judge_group6(ctx, slot,
-				     layouts[i] + offsetof(struct sockaddr_in6, sin6_addr), &each);
+				     layouts[i] + offsetof(struct sockaddr_in6, sin6_addr), &each,
+				     told);
 		else
 			continue;
 		*d = each;
@@ -107,7 +117,9 @@ static __always_inline int on_setsockopt(struct bpf_sockopt *ctx)
 	bool group4 = has_group4(ctx->level, ctx->optname);
 	bool group6 = has_group6(ctx->level, ctx->optname);
 	bool address = has_group_address(ctx->level, ctx->optname);
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PACKET};
+	struct subject s = {};
+	struct cgnet_socket *from;
 	struct policy p;
 
 	if (!group4 && !group6 && !address) {
@@ -117,16 +129,18 @@ static __always_inline int on_setsockopt(struct bpf_sockopt *ctx)
 	p = policy_now();
 	if (p.settings && ctx->optlen <= OPTION_MAX) {
 		if (group4)
-			judge_group4(ctx, p.slot, 0, &d);
+			judge_group4(ctx, p.slot, 0, &d, s.addr);
 		else if (group6)
-			judge_group6(ctx, p.slot, 0, &d);
+			judge_group6(ctx, p.slot, 0, &d, s.addr);
 		else
-			judge_group_address(ctx, p.slot, &d);
+			judge_group_address(ctx, p.slot, &d, s.addr);
 	}
 	if (d.verdict == CGNET_ALLOW)
 		return PROCEED;
-	count(CGNET_LAYER_SENDMSG, &d);
-	return REFUSE;
+	from = ctx->sk ? socket_find(ctx->sk) : NULL;
+	s.session = from ? from->session : 0;
+	s.uid = bpf_get_current_uid_gid();
+	return conclude(CGNET_HOOK_SETSOCKOPT, &p, &d, &s) ? PROCEED : REFUSE;
 }
 
 #endif

@@ -6,9 +6,9 @@
 #ifndef CGNET_SKB_BPF_H
 #define CGNET_SKB_BPF_H
 
+#include "event.bpf.h"
 #include "loopback.bpf.h"
 #include "packet.bpf.h"
-#include "verdict.bpf.h"
 
 /* What is delivered on this host leaves through lo, whatever its address. */
 #define LOOPBACK_IFINDEX 1
@@ -81,11 +81,19 @@ static __always_inline bool may_remember(bool here, const struct packet *packet)
 	return !here || (packet->f.proto == IPPROTO_TCP && !packet->opens);
 }
 
+/* In a class in audit mode connect and sendmsg have told of what they let pass. */
+static __always_inline bool was_told(const struct policy *p, const struct flow *f,
+				     const struct decision *d)
+{
+	return p->settings && (p->settings->flags & CGNET_AUDIT) && has_listeners(f) &&
+	       !(d->flags & CGNET_SENTINEL);
+}
+
 static __always_inline int on_egress(struct __sk_buff *skb)
 {
 	struct policy p = policy_now();
 	struct packet packet = {};
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PACKET};
 	struct bpf_sock *sk = skb->sk ? bpf_sk_fullsock(skb->sk) : NULL;
 	struct cgnet_socket *s = sk ? socket_find(sk) : NULL;
 	__u64 mark = s ? (__u64)p.generation << 32 | s->seq : 0;
@@ -97,6 +105,8 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 		     is_destination(s, &packet.f) && may_remember(here, &packet)))
 			return PASS;
 		judge_packet(here, skb, &p, &packet.f, session_of(sk, s), &d);
+		if (was_told(&p, &packet.f, &d))
+			return PASS;
 	}
 	if (d.verdict == CGNET_ALLOW && s && is_destination(s, &packet.f) &&
 	    may_remember(here, &packet)) {
@@ -105,8 +115,10 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 		else
 			s->checked = mark;
 	}
-	count(CGNET_LAYER_EGRESS, &d);
-	return d.verdict == CGNET_ALLOW ? PASS : DROP;
+	return conclude_flow(CGNET_HOOK_EGRESS, &p, &d, &packet.f, session_of(sk, s),
+			     bpf_get_socket_uid(skb))
+		       ? PASS
+		       : DROP;
 }
 
 /* True if the session itself sent the packet, from another of its sockets on this host. */
@@ -138,10 +150,10 @@ static __always_inline int on_ingress(struct __sk_buff *skb)
 {
 	struct policy p = policy_now();
 	struct packet packet = {};
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_INBOUND};
 	struct bpf_sock *sk = skb->sk ? bpf_sk_fullsock(skb->sk) : NULL;
 	struct cgnet_socket *s = sk ? socket_find(sk) : NULL;
-	struct flow back;
+	struct flow back = {};
 
 	if (p.settings && !(p.settings->flags & CGNET_INBOUND_DENY))
 		return PASS;
@@ -154,8 +166,12 @@ static __always_inline int on_ingress(struct __sk_buff *skb)
 		    is_from_session(skb, &back, session_of(sk, s)))
 			return PASS;
 	}
-	count(CGNET_LAYER_INGRESS, &d);
-	return DROP;
+	/* Who connects, and to which port. */
+	back.port = packet.f.port;
+	return conclude_flow(CGNET_HOOK_INGRESS, &p, &d, &back, session_of(sk, s),
+			     bpf_get_socket_uid(skb))
+		       ? PASS
+		       : DROP;
 }
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef CGNET_SOCK_ADDR_BPF_H
 #define CGNET_SOCK_ADDR_BPF_H
 
+#include "event.bpf.h"
 #include "loopback.bpf.h"
-#include "verdict.bpf.h"
 
 #define ECONNREFUSED 111
 
@@ -42,10 +42,10 @@ static __always_inline void note_destination(struct cgnet_socket *s, const struc
 /*
  * Turns a denial into leave to reach the session's own server. Returns what the program is to do.
  */
-static __always_inline int ask_listener(struct bpf_sock_addr *ctx, __u32 layer,
+static __always_inline int ask_listener(struct bpf_sock_addr *ctx, enum cgnet_hook hook,
 					const struct flow *f, __u64 session, struct decision *d)
 {
-	enum owner owner = listener_owner(ctx, f, session, layer == CGNET_LAYER_CONNECT);
+	enum owner owner = listener_owner(ctx, f, session, layer_of(hook) == CGNET_LAYER_CONNECT);
 
 	if (owner == OWNER_OTHER)
 		return REFUSE;
@@ -53,23 +53,23 @@ static __always_inline int ask_listener(struct bpf_sock_addr *ctx, __u32 layer,
 	return owner == OWNER_SELF ? PROCEED : nobody_listens(f);
 }
 
-static __always_inline int judge_call(struct bpf_sock_addr *ctx, __u32 layer,
+static __always_inline int judge_call(struct bpf_sock_addr *ctx, enum cgnet_hook hook,
 				      const struct policy *p, const struct flow *f, __u64 session,
 				      struct decision *d)
 {
-	int ret;
+	int ret = PROCEED;
 
 	decide(p, f, d);
 	if (is_up_to_listener(p, f, d))
-		ret = ask_listener(ctx, layer, f, session, d);
-	else
-		ret = d->verdict == CGNET_ALLOW ? PROCEED : REFUSE;
-	count(layer, d);
-	return ret;
+		ret = ask_listener(ctx, hook, f, session, d);
+	if (!conclude_flow(hook, p, d, f, session, 0))
+		return REFUSE;
+	return d->verdict == CGNET_ALLOW ? ret : PROCEED;
 }
 
 /* known: whether f could be filled. */
-static __always_inline int on_connect(struct bpf_sock_addr *ctx, bool known, const struct flow *f)
+static __always_inline int on_connect(struct bpf_sock_addr *ctx, enum cgnet_hook hook, bool known,
+				      const struct flow *f)
 {
 	struct policy p = policy_now();
 	struct decision d = {.verdict = CGNET_DENY};
@@ -78,7 +78,7 @@ static __always_inline int on_connect(struct bpf_sock_addr *ctx, bool known, con
 
 	if (!known || !s)
 		return REFUSE;
-	ret = judge_call(ctx, CGNET_LAYER_CONNECT, &p, f, s->session, &d);
+	ret = judge_call(ctx, hook, &p, f, s->session, &d);
 	if (ret == PROCEED)
 		note_destination(s, &p, f, &d);
 	return ret;
@@ -98,7 +98,8 @@ static __always_inline void note_peer(struct bpf_sock *sk, const struct flow *f)
 	peer->peer[i].port = f->port;
 }
 
-static __always_inline int on_sendmsg(struct bpf_sock_addr *ctx, bool known, const struct flow *f)
+static __always_inline int on_sendmsg(struct bpf_sock_addr *ctx, enum cgnet_hook hook, bool known,
+				      const struct flow *f)
 {
 	struct policy p = policy_now();
 	struct decision d = {.verdict = CGNET_DENY};
@@ -108,7 +109,7 @@ static __always_inline int on_sendmsg(struct bpf_sock_addr *ctx, bool known, con
 	if (!known || !ctx->sk)
 		return REFUSE;
 	s = socket_find(ctx->sk);
-	ret = judge_call(ctx, CGNET_LAYER_SENDMSG, &p, f, s ? s->session : 0, &d);
+	ret = judge_call(ctx, hook, &p, f, s ? s->session : 0, &d);
 	if (ret == PROCEED && p.settings && (p.settings->flags & CGNET_INBOUND_DENY))
 		note_peer(ctx->sk, f);
 	return ret;

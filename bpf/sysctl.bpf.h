@@ -8,7 +8,7 @@
 #ifndef CGNET_SYSCTL_BPF_H
 #define CGNET_SYSCTL_BPF_H
 
-#include "verdict.bpf.h"
+#include "event.bpf.h"
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -72,7 +72,8 @@ static __always_inline bool is_of_sandbox(struct bpf_sysctl *ctx)
 
 static __always_inline int on_sysctl(struct bpf_sysctl *ctx)
 {
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PRIVILEGES};
+	struct subject s = {};
 	struct policy p;
 
 	if (!ctx->write)
@@ -80,8 +81,10 @@ static __always_inline int on_sysctl(struct bpf_sysctl *ctx)
 	p = policy_now();
 	if (p.settings && (p.settings->flags & CGNET_PRIVILEGES_KEEP || is_of_sandbox(ctx)))
 		d.verdict = CGNET_ALLOW;
-	count(CGNET_LAYER_SYSCTL, &d);
-	return d.verdict == CGNET_ALLOW;
+	/* Before 6.1 the program is not told which session this is below. */
+	s.session = bpf_get_current_cgroup_id();
+	s.uid = bpf_get_current_uid_gid();
+	return conclude(CGNET_HOOK_SYSCTL, &p, &d, &s);
 }
 
 #endif

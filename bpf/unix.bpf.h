@@ -3,7 +3,7 @@
 #ifndef CGNET_UNIX_BPF_H
 #define CGNET_UNIX_BPF_H
 
-#include "verdict.bpf.h"
+#include "event.bpf.h"
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -28,17 +28,17 @@ static __always_inline bool read_name(struct bpf_sock_addr *ctx, struct cgnet_un
 	return !bpf_probe_read_kernel(name->name, len, path + 1);
 }
 
-static __always_inline int on_unix(struct bpf_sock_addr *ctx)
+static __always_inline int on_unix(struct bpf_sock_addr *ctx, enum cgnet_hook hook)
 {
 	struct policy p = policy_now();
-	struct decision d = {.verdict = CGNET_DENY};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_UNIX};
+	struct subject s = {};
 	struct cgnet_unix_name name = {.slot = p.slot};
 
 	if (p.settings && (!(p.settings->flags & CGNET_UNIX_NONE) ||
 			   (read_name(ctx, &name) && bpf_map_lookup_elem(&unix_names, &name))))
 		d.verdict = CGNET_ALLOW;
-	count(CGNET_LAYER_UNIX, &d);
-	return d.verdict == CGNET_ALLOW;
+	return conclude(hook, &p, &d, &s);
 }
 
 #endif

@@ -18,6 +18,8 @@ struct decision {
 	enum cgnet_verdict verdict;
 	__u32 rule;
 	__u8 flags; /* of the prefix that matched */
+	__u8 prefixlen;
+	__u8 form; /* 4 or 6: which form of the destination that prefix is of; 0 for none */
 };
 
 static __always_inline struct policy policy_now(void)
@@ -73,11 +75,12 @@ __noinline __u32 scan_ports(__u32 slot, __u32 first, __u32 n, __u32 proto, __u32
 	return SCAN_NO_MATCH;
 }
 
-static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix,
+static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix, __u8 form,
 				  const struct flow *f, struct decision *d)
 {
 	__u32 found;
 
+	d->form = form;
 	if (!prefix) {
 		d->verdict = CGNET_DENY;
 		return;
@@ -85,6 +88,7 @@ static __always_inline void judge(__u32 slot, const struct cgnet_prefix *prefix,
 	d->verdict = prefix->verdict;
 	d->rule = prefix->rule;
 	d->flags = prefix->flags;
+	d->prefixlen = prefix->prefixlen;
 	if (!prefix->nports)
 		return;
 	found = scan_ports(slot, prefix->first_port, prefix->nports, f->proto, f->port);
@@ -102,13 +106,13 @@ static __always_inline void decide(const struct policy *p, const struct flow *f,
 	if (!p->settings || (!f->has4 && !f->has6))
 		return;
 	if (!f->has6) {
-		judge(p->slot, lookup4(p->slot, f->v4), f, d);
+		judge(p->slot, lookup4(p->slot, f->v4), 4, f, d);
 		return;
 	}
-	judge(p->slot, lookup6(p->slot, f->v6), f, d);
+	judge(p->slot, lookup6(p->slot, f->v6), 6, f, d);
 	if (!f->has4 || d->verdict != CGNET_ALLOW)
 		return;
-	judge(p->slot, lookup4(p->slot, f->v4), f, &carried);
+	judge(p->slot, lookup4(p->slot, f->v4), 4, f, &carried);
 	if (carried.verdict != CGNET_ALLOW)
 		*d = carried;
 }
@@ -131,22 +135,14 @@ static __always_inline bool counts_allowed(__u32 layer)
 	return layer == CGNET_LAYER_CONNECT || layer == CGNET_LAYER_SENDMSG;
 }
 
-/* Atomic, since a program may be preempted by another on the same CPU, and counts are exact. */
-static __always_inline void count(__u32 layer, const struct decision *d)
+static __always_inline void count_allowed(__u32 layer)
 {
-	struct cgnet_counts *c;
+	struct cgnet_counts *c =
+		counts_allowed(layer) ? bpf_map_lookup_elem(&counters, &layer) : NULL;
 
-	if (d->verdict == CGNET_ALLOW && !counts_allowed(layer))
-		return;
-	c = bpf_map_lookup_elem(&counters, &layer);
-	if (!c)
-		return;
-	if (d->verdict == CGNET_ALLOW)
+	/* Atomic, since a program may be preempted by another on the same CPU. */
+	if (c)
 		__sync_fetch_and_add(&c->allowed, 1);
-	else if (d->flags & CGNET_SENTINEL)
-		__sync_fetch_and_add(&c->selftest, 1);
-	else
-		__sync_fetch_and_add(&c->denied, 1);
 }
 
 #endif

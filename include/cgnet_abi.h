@@ -48,10 +48,15 @@ enum cgnet_verdict {
 
 /* The first rows of a class's rule table; the rules of the file follow. */
 enum cgnet_rule_index {
-	CGNET_RULE_DEFAULT = 0,	 /* "default = ..." decided */
-	CGNET_RULE_LOOPBACK = 1, /* "loopback = ..." decided */
-	CGNET_RULE_SENTINEL = 2, /* the self-test's address */
-	CGNET_RULE_FIRST = 3,
+	CGNET_RULE_DEFAULT = 0,	   /* "default = ..." decided */
+	CGNET_RULE_LOOPBACK = 1,   /* "loopback = ..." decided */
+	CGNET_RULE_SENTINEL = 2,   /* the self-test's address */
+	CGNET_RULE_PROTOCOLS = 3,  /* "protocols = ..." has not this one */
+	CGNET_RULE_INBOUND = 4,	   /* "inbound = deny" */
+	CGNET_RULE_UNIX = 5,	   /* "unix = none" */
+	CGNET_RULE_PACKET = 6,	   /* a packet that does not show where it goes */
+	CGNET_RULE_PRIVILEGES = 7, /* "privileges = drop" */
+	CGNET_RULE_FIRST = 8,
 };
 
 /* Bits of cgnet_prefix.flags. */
@@ -123,6 +128,7 @@ enum cgnet_setting {
 	CGNET_INBOUND_DENY = 1,	   /* nobody outside the session connects in */
 	CGNET_UNIX_NONE = 2,	   /* no Unix socket is reached but the names allowed */
 	CGNET_PRIVILEGES_KEEP = 4, /* settings of the host may be written by who owns them */
+	CGNET_AUDIT = 8,	   /* nothing is refused; what would be is counted and told */
 };
 
 /* Value of settings, one for each slot: the class's options. */
@@ -130,6 +136,7 @@ struct cgnet_settings {
 	enum cgnet_loopback loopback;
 	__u32 protocols; /* enum cgnet_protocol */
 	__u32 flags;	 /* enum cgnet_setting */
+	__u32 rules;	 /* id of the policy's map `rules`; 0 in a class's record */
 };
 
 /* Key of unix_names: an abstract name that "unix = none" leaves reachable. Zero behind the name. */
@@ -162,7 +169,63 @@ enum cgnet_layer {
 struct cgnet_counts {
 	__u64 allowed; /* in the layers connect and sendmsg only */
 	__u64 denied;
-	__u64 selftest; /* denied on the sentinel address */
+	__u64 selftest;	  /* denied on the sentinel address */
+	__u64 would_deny; /* in a class in audit mode, which let it pass */
+	__u64 dropped;	  /* of denied and would_deny: no event tells of them */
+};
+
+/*
+ * Events. A denial is told at once through a ring buffer, with a count of 1; further ones of the
+ * same key are counted until the reader ends the interval, once a second.
+ */
+#define CGNET_EVENT_KEYS	8192	     /* counted apart in one interval, by all classes */
+#define CGNET_EVENT_RING	(512 * 1024) /* bytes */
+#define CGNET_EVENT_SESSIONS	2048	     /* known at a time; the oldest are forgotten */
+#define CGNET_EVENTS_PER_SECOND 1024	     /* new keys of one session; the rest is dropped */
+#define CGNET_SESSION_SIZE	72	     /* a session's name has at most 64 characters */
+
+enum cgnet_event_verdict {
+	CGNET_EVENT_DENY = 0,
+	CGNET_EVENT_WOULD_DENY = 1,
+};
+
+/* What makes denials the same. */
+struct cgnet_event_key {
+	__u64 class;   /* cgroup id of the class */
+	__u64 session; /* cgroup id of the socket's session; 0 if it has none */
+	__be32 dst[4]; /* v4 as mapped; zero where the hook sees none; at ingress who connects */
+	__u32 rules;   /* id of the map that rule is a row of */
+	__u32 rule;
+	__u16 port; /* host byte order; at ingress the session's */
+	__u8 proto; /* IPPROTO_*, ICMPv6 as ICMP, IPPROTO_RAW for any SOCK_RAW */
+	__u8 hook;
+	__u8 verdict;	/* enum cgnet_event_verdict */
+	__u8 form;	/* 4 or 6: which form of dst the prefix is of; 0 for no prefix */
+	__u8 prefixlen; /* of the prefix that decided */
+	__u8 pad;
+};
+
+/* Of the first denial; pid is 0 where the hook does not run in the process that sends. */
+struct cgnet_event_detail {
+	__u64 time;  /* ns of CLOCK_BOOTTIME */
+	__u64 count; /* denials that no other event tells of */
+	__u64 cgroup;
+	__u32 pid; /* of the process, as the initial namespaces see it */
+	__u32 uid;
+	char comm[16]; /* what the session calls itself: any bytes */
+};
+
+struct cgnet_event {
+	struct cgnet_event_key key;
+	struct cgnet_event_detail detail;
+};
+
+/* Value of sessions, by cgroup id: the name is cgnet-run's to write, the rest the programs'. */
+struct cgnet_session {
+	char name[CGNET_SESSION_SIZE]; /* empty for one that was made by others */
+	__u64 began;		       /* ns, the second that told is of */
+	__u32 told;		       /* keys made in it */
+	__u32 first;		       /* its first denial is in the map `first` */
 };
 
 #ifndef __bpf__
@@ -171,8 +234,10 @@ _Static_assert(sizeof(struct cgnet_key6) == 20, "LPM key without padding");
 _Static_assert(sizeof(struct cgnet_prefix) == 16, "value without padding");
 _Static_assert(sizeof(struct cgnet_port) == 16, "value without padding");
 _Static_assert(sizeof(struct cgnet_rule) == CGNET_RULE_SIZE + CGNET_FILE_SIZE + 4, "no padding");
-_Static_assert(sizeof(struct cgnet_settings) == 12, "value without padding");
+_Static_assert(sizeof(struct cgnet_settings) == 16, "value without padding");
 _Static_assert(sizeof(struct cgnet_unix_name) == 116, "key without padding");
+_Static_assert(sizeof(struct cgnet_event_key) == 48, "key without padding");
+_Static_assert(sizeof(struct cgnet_event) == 96, "value without padding");
 _Static_assert(offsetof(struct cgnet_prefix, prefixlen) == 14, "layout");
 #endif
 

@@ -25,14 +25,14 @@
 /* A year. */
 #define CGNET_RULE_SECONDS_MAX 31536000
 
-/* A session's name has at most 64 characters. */
-#define CGNET_SESSION_SIZE 72
-
 enum cgnet_msg_type {
 	/* Requests. */
 	CGNET_MSG_ENTER = 1,
 	CGNET_MSG_LOAD = 2,
 	CGNET_MSG_INSTANCE = 3,
+	CGNET_MSG_EVENTS = 4,
+	CGNET_MSG_FIRST = 5,
+	CGNET_MSG_METRICS = 6, /* nothing but the header */
 	CGNET_MSG_RULE_ADD = 16,
 	CGNET_MSG_RULE_DROP = 17,
 	CGNET_MSG_RULES = 18,
@@ -67,6 +67,29 @@ struct cgnet_load {
 struct cgnet_instance {
 	struct cgnet_msg msg;
 	char bpffs[256];
+};
+
+enum cgnet_events_form {
+	CGNET_EVENTS_WORDS,
+	CGNET_EVENTS_JSON,
+	CGNET_EVENTS_RAW, /* struct cgnet_event, without names */
+	CGNET_EVENTS_FORMS,
+};
+
+/* Events as they happen, one line each. */
+struct cgnet_events {
+	struct cgnet_msg msg;
+	__u32 form;			  /* enum cgnet_events_form */
+	__u64 count;			  /* end after so many; 0 for no end */
+	char class_name[CGNET_NAME_SIZE]; /* "" for all */
+	char session[CGNET_SESSION_SIZE]; /* "" */
+};
+
+/* The first denial of a session of the caller's user, in words for who runs it. */
+struct cgnet_first {
+	struct cgnet_msg msg;
+	char class_name[CGNET_NAME_SIZE];
+	char session[CGNET_SESSION_SIZE];
 };
 
 /* A rule beside those of the file, in force when the reply ends with status 0. */

@@ -8,12 +8,19 @@
  *   BPFFS/_generation        the word that selects the slots in force (mmapable array)
  *   BPFFS/_info              array of one struct cgnet_info
  *   BPFFS/_sets              what the dynamic sets held when the policy was loaded
+ *   BPFFS/_events            the ring buffer of events
+ *   BPFFS/_pending           two hashes of events that are being counted
+ *   BPFFS/_interval          the word that says which of the two, or that nobody reads
+ *   BPFFS/_sessions          names of sessions, and how much each has told
+ *   BPFFS/_first             the first denial of each session
+ *   BPFFS/_reader            an empty directory, for the lock of who reads
  *   BPFFS/_CLASS             a class that a `load` under way builds
  *   BPFFS/CLASS/class        array of one struct cgnet_class_info
  *   BPFFS/CLASS/deny4,deny6  the tries in force
  *   BPFFS/CLASS/ports,rules  what their values point to
  *   BPFFS/CLASS/slots4,...   the outer maps that the programs read
  *   BPFFS/CLASS/counters     verdicts per layer
+ *   BPFFS/CLASS/lost         events per layer that got as far as a reader, and no further
  *   BPFFS/CLASS/HOOK         the links, named as in cgnet_hooks
  *
  * A later version may add fields at the end of the two records and raise CGNET_ABI_VERSION, their
@@ -34,7 +41,14 @@
 #define CGNET_PIN_GENERATION "_generation"
 #define CGNET_PIN_INFO	     "_info"
 #define CGNET_PIN_SETS	     "_sets"
+#define CGNET_PIN_EVENTS     "_events"
+#define CGNET_PIN_PENDING    "_pending"
+#define CGNET_PIN_INTERVAL   "_interval"
+#define CGNET_PIN_SESSIONS   "_sessions"
+#define CGNET_PIN_FIRST	     "_first"
+#define CGNET_PIN_READER     "_reader"
 #define CGNET_PIN_CLASS	     "class"
+#define CGNET_PIN_LOST	     "lost"
 
 /* Index of a program in cgnet_class_info.prog_ids. */
 enum cgnet_hook {
@@ -49,6 +63,7 @@ enum cgnet_hook {
 	CGNET_HOOK_CONNECT_UNIX,
 	CGNET_HOOK_SENDMSG_UNIX,
 	CGNET_HOOK_SYSCTL,
+	CGNET_HOOK_DEVICE,
 	CGNET_HOOKS,
 };
 
@@ -75,6 +90,14 @@ static const struct {
 	[CGNET_HOOK_SENDMSG_UNIX] = {"sendmsg_unix", CGNET_BPF_CGROUP_UNIX_SENDMSG,
 				     CGNET_LAYER_UNIX},
 	[CGNET_HOOK_SYSCTL] = {"sysctl", BPF_CGROUP_SYSCTL, CGNET_LAYER_SYSCTL},
+	[CGNET_HOOK_DEVICE] = {"device", BPF_CGROUP_DEVICE, CGNET_LAYER_CREATE},
+};
+
+/* Index in cgnet_class_info.limits. */
+enum cgnet_limit {
+	CGNET_LIMIT_PIDS,   /* tasks */
+	CGNET_LIMIT_MEMORY, /* bytes */
+	CGNET_LIMITS,
 };
 
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
@@ -97,10 +120,13 @@ struct cgnet_class_info {
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
 	__u32 programs;		     /* which build of the programs it is, see programs_build() */
 	__u64 cgroup_id;	     /* st_ino of the class's directory */
+	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
 	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
-_Static_assert(sizeof(struct cgnet_class_info) == 32 + 4 * (CGNET_HOOKS + 1) + 40, "no padding");
+_Static_assert(sizeof(struct cgnet_class_info) ==
+		       36 + 4 * (CGNET_HOOKS + 1) + 8 * CGNET_LIMITS + 40,
+	       "no padding");
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "announce.h"
 #include "class.h"
 #include "confine.h"
+#include "hint.h"
 #include "launch.h"
 #include "opts.h"
 #include "procfs.h"
@@ -43,6 +45,7 @@ static pid_t start_once(struct session *s, const struct class *c, const struct o
 	pid = session_open(s, &home, o->name, why);
 	if (pid < 0)
 		return pid;
+	announce(s, o->bpffs);
 	pid = launch(s, o, confine, signals, why);
 	session_close(s);
 	if (pid < 0)
@@ -95,9 +98,9 @@ static pid_t enter_by_service(struct session *s, const struct opts *o,
 }
 
 /* Only CMD holds on to the caller's pipes from here on. */
-static void close_all(void)
+static void close_all(struct hint *hint)
 {
-	syscall(SYS_close_range, 0, UINT_MAX, 0);
+	syscall(SYS_close_range, hint_move_down(hint), UINT_MAX, 0);
 }
 
 /* What both ways have to do first. */
@@ -116,6 +119,7 @@ static int run(const struct opts *o)
 	bool root = geteuid() == 0;
 	struct signals signals;
 	struct class class;
+	struct hint hint;
 	struct why why;
 	int status;
 	pid_t pid;
@@ -128,8 +132,9 @@ static int run(const struct opts *o)
 		fprintf(stderr, "cgnet-run: %s\n", why.text);
 		return EXIT_REFUSED;
 	}
-	close_all();
-	status = supervise(pid, session.cgroup);
+	hint_open(&hint, o, &session, root);
+	close_all(&hint);
+	status = supervise(pid, session.cgroup, &hint);
 	if (root) {
 		session_remove(&session);
 		session_sweep(class.dir);

@@ -18,6 +18,7 @@ enum {
 	OPT_CLASS = 256,
 	OPT_NAME,
 	OPT_KEEP_FD,
+	OPT_QUIET,
 	OPT_BPFFS,
 	OPT_CGROUP,
 	OPT_RUN_DIR,
@@ -27,6 +28,7 @@ static const struct argp_option options[] = {
 	{"class", OPT_CLASS, "CLASS", 0, "Run in this class (default: the policy's)", 0},
 	{"name", OPT_NAME, "NAME", 0, "Name of the session (default: made up)", 0},
 	{"keep-fd", OPT_KEEP_FD, "FD", 0, "Leave this descriptor open for CMD; may be repeated", 0},
+	{"quiet", OPT_QUIET, NULL, 0, "Say nothing on the terminal when something is denied", 0},
 	{"bpffs", OPT_BPFFS, "DIR", 0, "Pins of the instance (default " CGNET_DEFAULT_BPFFS ")", 1},
 	{"cgroup", OPT_CGROUP, "PATH", 0,
 	 "Cgroup of the instance, which has to be the one that is loaded", 1},
@@ -96,6 +98,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_KEEP_FD:
 		return keep_fd(o, arg);
+	case OPT_QUIET:
+		o->quiet = true;
+		return 0;
 	case OPT_BPFFS:
 		o->bpffs = arg;
 		return 0;

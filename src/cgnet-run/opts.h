@@ -3,6 +3,7 @@
 #ifndef CGNET_RUN_OPTS_H
 #define CGNET_RUN_OPTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Strings point into argv; what was not given is NULL, but for bpffs and run_dir. */
@@ -12,7 +13,8 @@ struct opts {
 	const char *bpffs;
 	const char *cgroup;
 	const char *run_dir;
-	int *keep; /* open descriptors that CMD gets, ascending; freed by opts_free() */
+	bool quiet; /* no word of denials */
+	int *keep;  /* open descriptors that CMD gets, ascending; freed by opts_free() */
 	size_t nkeep, keep_cap;
 	char **cmd; /* NULL-terminated, not empty */
 };

@@ -148,3 +148,17 @@ int service_enter(const struct opts *o, struct why *why)
 		dprintf(STDERR_FILENO, "cgnet-run: warning: %s\n", answer.entered.warning);
 	return err;
 }
+
+int service_ask_first(const struct opts *o, const char *class_name, const char *session)
+{
+	struct cgnet_first request = {};
+	_cleanup_close_ int fd = ask_connect(o->run_dir, NULL);
+	int err = fd < 0 ? fd : check_server(fd, NULL);
+
+	message_start(&request.msg, CGNET_MSG_FIRST, sizeof(request));
+	snprintf(request.class_name, sizeof(request.class_name), "%s", class_name);
+	snprintf(request.session, sizeof(request.session), "%s", session);
+	if (!err)
+		err = ask_send(fd, &request.msg, NULL);
+	return err ? err : take_fd(&fd);
+}

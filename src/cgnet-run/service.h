@@ -13,4 +13,10 @@
  */
 int service_enter(const struct opts *o, struct why *why);
 
+/*
+ * Asks the service to tell what is first denied in the caller's session. Returns a descriptor to
+ * read the answer from, or -errno.
+ */
+int service_ask_first(const struct opts *o, const char *class_name, const char *session);
+
 #endif

@@ -124,7 +124,15 @@ static int check_child(pid_t child)
 	}
 }
 
-int supervise(pid_t child, const char *cgroup)
+/* Waits for a signal; as long as there may be a hint to give, no longer than for a tick. */
+static int wait_signal(const sigset_t *set, siginfo_t *si, const struct hint *hint)
+{
+	static const struct timespec tick = {.tv_nsec = HINT_TICK_NS};
+
+	return sigtimedwait(set, si, hint->tty < 0 ? NULL : &tick);
+}
+
+int supervise(pid_t child, const char *cgroup, struct hint *hint)
 {
 	sigset_t all;
 	siginfo_t si;
@@ -132,12 +140,17 @@ int supervise(pid_t child, const char *cgroup)
 
 	sigfillset(&all);
 	for (;;) {
-		if (sigwaitinfo(&all, &si) < 0)
+		int signo = wait_signal(&all, &si, hint);
+
+		hint_tick(hint);
+		if (signo < 0)
 			continue;
 		if (si.si_signo == SIGCHLD) {
 			status = check_child(child);
-			if (status >= 0)
+			if (status >= 0) {
+				hint_last(hint);
 				return status;
+			}
 		}
 		if (si.si_signo != SIGCHLD || si.si_code <= 0)
 			pass_on(&si, child, cgroup);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "hint.h"
 #include "util.h"
 
 /* What cgnet-run got from its caller, and CMD is to get. */
@@ -26,8 +27,9 @@ int signals_restore(const struct signals *s);
 
 /*
  * Waits for the child in the session cgroup (below the mount, "cgnet/restricted/s1"), passes
- * signals on to it, stops and continues with it. Returns its exit status, 128+N for signal N.
+ * signals on to it, stops and continues with it, and says what it was denied first. Returns its
+ * exit status, 128+N for signal N.
  */
-int supervise(pid_t child, const char *cgroup);
+int supervise(pid_t child, const char *cgroup, struct hint *hint);
 
 #endif

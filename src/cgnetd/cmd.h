@@ -14,10 +14,13 @@ enum exit_status {
 struct options {
 	struct instance instance;
 	bool json, force;
-	const char *policy;	/* --policy FILE */
-	const char *class_name; /* --class C */
-	const char *duration;	/* --for TIME */
-	bool keep;		/* --keep */
+	const char *policy;	  /* --policy FILE */
+	const char *class_name;	  /* --class C */
+	const char *duration;	  /* --for TIME */
+	const char *log_events;	  /* --log-events stderr|syslog */
+	const char *metrics_file; /* --metrics-file FILE */
+	unsigned long count;	  /* --count N, 0 for no end */
+	bool keep;		  /* --keep */
 };
 
 int cmd_check(int nfiles, char **files);
@@ -27,6 +30,9 @@ int cmd_status(const struct options *opt);
 int cmd_sessions(const struct options *opt);
 int cmd_kill(const struct options *opt, char *session); /* changes it */
 int cmd_explain(const struct options *opt, const char *class_name, const char *dest);
+int cmd_events(const struct options *opt);
+int cmd_learn(const struct options *opt);
+int cmd_metrics(const struct options *opt);
 int cmd_allow(const struct options *opt, const char *rule);
 int cmd_deny(const struct options *opt, const char *rule);
 int cmd_rules(const struct options *opt);

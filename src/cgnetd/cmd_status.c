@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cgroup.h"
 #include "cmd.h"
 #include "message.h"
 #include "report.h"
@@ -11,15 +12,30 @@
 /* How long the service may take for a packet. */
 #define NAMES_MS 5000
 
+static void show_limits(const struct class_status *c)
+{
+	char wanted[LIMIT_STR_SIZE], in_force[LIMIT_STR_SIZE];
+
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		const struct class_limit *l = &c->limits[i];
+
+		if (!l->wanted)
+			continue;
+		printf("  limit     %s %s, %llu%s in use\n", cgroup_limit_name(i),
+		       limit_format(i, l->wanted, wanted),
+		       (unsigned long long)(i == CGNET_LIMIT_MEMORY ? l->usage >> 10 : l->usage),
+		       i == CGNET_LIMIT_MEMORY ? "K" : "");
+		if (l->lost)
+			printf("  warning   %s is %s in the cgroup; load sets it again\n",
+			       cgroup_limit_name(i), limit_format(i, l->in_force, in_force));
+	}
+}
+
 static void show_class(const struct class_status *c, const char *default_class)
 {
 	char names[256];
-	__u64 allowed = 0, denied = 0;
+	struct cgnet_counts sum = status_sum(c);
 
-	for (int i = 0; i < CGNET_LAYERS; i++) {
-		allowed += c->counts[i].allowed;
-		denied += c->counts[i].denied;
-	}
 	printf("class %s%s\n", c->name, strcmp(c->name, default_class) ? "" : " (default class)");
 	printf("  cgroup    %s\n", c->cgroup);
 	printf("  policy    default %s, loopback %s, %u IPv4 and %u IPv6 prefixes\n",
@@ -27,12 +43,18 @@ static void show_class(const struct class_status *c, const char *default_class)
 	       loopback_name(c->info.settings.loopback), c->info.prefixes4, c->info.prefixes6);
 	if (c->info.keep_privileges)
 		printf("  warning   privileges = keep: a root session can undo the policy\n");
+	if (status_audits(c))
+		printf("  WARNING   mode = audit: NOTHING IS REFUSED, only told\n");
 	printf("  layers   ");
 	for (int i = 0; i < CGNET_LAYERS; i++)
 		printf(" %s %s%s%s", layer_name(i), c->off[i].text[0] ? "OFF (" : "on",
 		       c->off[i].text, c->off[i].text[0] ? ")" : "");
-	printf("\n  verdicts  %llu allowed, %llu denied\n", (unsigned long long)allowed,
-	       (unsigned long long)denied);
+	printf("\n  verdicts  %llu allowed, %llu denied", (unsigned long long)sum.allowed,
+	       (unsigned long long)sum.denied);
+	if (status_audits(c) || sum.would_deny)
+		printf(", %llu would be denied", (unsigned long long)sum.would_deny);
+	printf("; of %llu no event tells\n", (unsigned long long)sum.dropped);
+	show_limits(c);
 	printf("  sessions  %zu%s%s\n", c->sessions.n, c->sessions.n ? ": " : "",
 	       sessions_format(&c->sessions, names, sizeof(names)));
 }
@@ -84,7 +106,7 @@ int cmd_status(const struct options *opt)
 	_cleanup_free_ char *names = NULL;
 	struct status s;
 	struct why why;
-	int err = status_read(&opt->instance, &s, &why);
+	int err = status_read(&opt->instance, true, &s, &why);
 
 	if (err) {
 		fprintf(stderr, "cgnetd: status: %s\n", why.text);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "class_limits.h"
 #include "ends.h"
+#include "event_maps.h"
 #include "live_class.h"
 #include "log.h"
 #include "message.h"
@@ -79,6 +81,7 @@ static int make_session(struct enters *e, const struct peer *peer, const struct 
 		err = session_open(s, home, *name ? name : NULL, why);
 		if (err)
 			continue;
+		event_maps_announce(serve_instance(e->serve), s);
 		err = place_peer(peer, s, why);
 		if (!err)
 			err = ends_watch(e->ends, s->dir);
@@ -99,8 +102,11 @@ static int enter(struct enters *e, const struct peer *peer, const struct cgnet_e
 	struct session session = SESSION_INIT;
 	struct cgnet_info info;
 	struct choice choice;
-	int err = instance_info(in, &info, why);
+	/* Once more: while the request waited, another one may have let the process in. */
+	int err = peer_check_outside(peer, in->cgroup, why);
 
+	if (!err)
+		err = instance_info(in, &info, why);
 	if (!err)
 		err = grants_choose(serve_grants(e->serve), peer, request->class_name,
 				    info.default_class, exists, (void *)in, &choice, why);
@@ -110,6 +116,8 @@ static int enter(struct enters *e, const struct peer *peer, const struct cgnet_e
 		err = verify(in, choice.class_name, dir, why);
 	if (!err)
 		err = place_check_policy(peer, info.mount, dir, why);
+	if (!err)
+		err = class_limits_room(dir, why);
 	if (err)
 		return err;
 	snprintf(cgroup, sizeof(cgroup), "%s/%s", info.cgroup, choice.class_name);

@@ -113,7 +113,7 @@ int instance_lock(const struct instance *in, int operation, bool make, struct wh
 /* _CLASS, or a pin that has not got its name yet (see bpffs_pin()). */
 static int is_half_built(const struct dirent *entry)
 {
-	return entry->d_name[0] == '_' &&
+	return entry->d_name[0] == '_' && strcmp(entry->d_name, CGNET_PIN_READER) != 0 &&
 	       (entry->d_type == DT_DIR || !strcmp(entry->d_name, BPFFS_TEMP));
 }
 

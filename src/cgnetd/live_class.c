@@ -13,14 +13,15 @@
 #include "programs.h"
 
 const char *const live_class_pins[LIVE_CLASS_PINS] = {
-	"slots4",     "slots6",	 "slots_ports", "settings",
-	"unix_names", "sockets", "counters",	CGNET_PIN_CLASS,
+	"slots4",  "slots6",   "slots_ports",  "settings",	"unix_names",
+	"sockets", "counters", CGNET_PIN_LOST, CGNET_PIN_CLASS,
 };
 
 static int *nth_fd(struct live_class *lc, size_t i)
 {
-	int *const fds[] = {&lc->slots4,     &lc->slots6,  &lc->slots_ports, &lc->settings,
-			    &lc->unix_names, &lc->sockets, &lc->counters,    &lc->record};
+	int *const fds[] = {&lc->slots4,   &lc->slots6,	    &lc->slots_ports,
+			    &lc->settings, &lc->unix_names, &lc->sockets,
+			    &lc->counters, &lc->lost,	    &lc->record};
 
 	return fds[i];
 }
@@ -114,10 +115,15 @@ int live_class_verify(const char *dir, const char *cgroup, const struct cgnet_cl
 static int fill_maps(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
 		     const struct cgnet_settings *settings, struct why *why)
 {
+	struct cgnet_settings in_force = *settings;
+	int err = policy_maps_rules_id(maps, &in_force.rules);
+
+	if (err)
+		return why_set(why, err, "cannot read the map rules: %s", strerror(-err));
 	if (bpf_map_update_elem(lc->slots4, &slot, &maps->deny4, BPF_ANY) < 0 ||
 	    bpf_map_update_elem(lc->slots6, &slot, &maps->deny6, BPF_ANY) < 0 ||
 	    bpf_map_update_elem(lc->slots_ports, &slot, &maps->ports, BPF_ANY) < 0 ||
-	    bpf_map_update_elem(lc->settings, &slot, settings, BPF_ANY) < 0)
+	    bpf_map_update_elem(lc->settings, &slot, &in_force, BPF_ANY) < 0)
 		return why_set(why, -errno, "cannot put the policy into its slot: %s",
 			       strerror(errno));
 	return 0;
@@ -188,6 +194,23 @@ int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct
 	return err;
 }
 
+int live_class_tell_rules(const struct live_class *lc, int fd, struct why *why)
+{
+	const struct policy_maps maps = {.rules = fd};
+	struct cgnet_settings settings;
+	int err = 0;
+
+	for (__u32 slot = 0; slot < 2 && !err; slot++) {
+		if (bpf_map_lookup_elem(lc->settings, &slot, &settings) < 0)
+			err = -errno;
+		if (!err)
+			err = policy_maps_rules_id(&maps, &settings.rules);
+		if (!err && bpf_map_update_elem(lc->settings, &slot, &settings, BPF_ANY) < 0)
+			err = -errno;
+	}
+	return err ? why_set(why, err, "cannot write the settings: %s", strerror(-err)) : 0;
+}
+
 struct btf *live_class_btf(const struct live_class *lc)
 {
 	struct bpf_map_info map = {};
@@ -211,6 +234,7 @@ int live_class_counts(const struct live_class *lc, enum cgnet_layer layer, struc
 	int cpus = libbpf_num_possible_cpus();
 	_cleanup_free_ struct cgnet_counts *each = NULL;
 	struct cgnet_counts sum = {};
+	__u64 lost;
 	__u32 key = layer;
 
 	if (cpus < 0)
@@ -218,13 +242,17 @@ int live_class_counts(const struct live_class *lc, enum cgnet_layer layer, struc
 	each = calloc(cpus, sizeof(*each));
 	if (!each)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(lc->counters, &key, each) < 0)
+	if (bpf_map_lookup_elem(lc->counters, &key, each) < 0 ||
+	    bpf_map_lookup_elem(lc->lost, &key, &lost) < 0)
 		return -errno;
 	for (int i = 0; i < cpus; i++) {
 		sum.allowed += each[i].allowed;
 		sum.denied += each[i].denied;
 		sum.selftest += each[i].selftest;
+		sum.would_deny += each[i].would_deny;
+		sum.dropped += each[i].dropped;
 	}
+	sum.dropped += lost;
 	*out = sum;
 	return 0;
 }

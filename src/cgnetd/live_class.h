@@ -10,16 +10,18 @@
 #include "policy_maps.h"
 
 struct live_class {
-	int slots4, slots6, slots_ports, settings, unix_names, sockets, counters, record; /* fds */
+	int slots4, slots6, slots_ports, settings, unix_names, sockets, counters, lost,
+		record; /* fds */
 };
 
-#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1, -1, -1, -1})
+#define LIVE_CLASS_NONE ((struct live_class){-1, -1, -1, -1, -1, -1, -1, -1, -1})
 
 /* The pins behind these, in the same order; a map has its pin's name. */
-#define LIVE_CLASS_PINS 8
+#define LIVE_CLASS_PINS 9
 extern const char *const live_class_pins[LIVE_CLASS_PINS];
 
 struct live_class_plan {
+	const struct instance *in;
 	const char *dir; /* where to pin; made here */
 	const char
 		*old_dir; /* the class as it was loaded before, or NULL: its sockets stay known */
@@ -59,6 +61,9 @@ int live_class_fill_slot(const struct live_class *lc, __u32 slot, const struct p
 /* The same with what is in force in the other slot; maps are its maps. */
 int live_class_mirror_slot(const struct live_class *lc, __u32 slot, const struct policy_maps *maps,
 			   struct why *why);
+
+/* Has both slots name the table of rules behind fd in events. Returns 0 or a negative errno. */
+int live_class_tell_rules(const struct live_class *lc, int fd, struct why *why);
 
 /* The type information of a loaded class; free with btf__free(). NULL with errno set on failure. */
 struct btf *live_class_btf(const struct live_class *lc);

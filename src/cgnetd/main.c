@@ -2,9 +2,11 @@
 /* cgnetd: options and subcommands. */
 #include <argp.h>
 #include <bpf/libbpf.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "num.h"
 
 #define MAX_ARGS 1024
 
@@ -16,8 +18,11 @@ enum {
 	OPT_FORCE,
 	OPT_POLICY,
 	OPT_CLASS,
+	OPT_COUNT,
 	OPT_FOR,
-	OPT_KEEP
+	OPT_KEEP,
+	OPT_LOG_EVENTS,
+	OPT_METRICS_FILE
 };
 
 /* Bits of struct command.options. */
@@ -26,8 +31,10 @@ enum {
 	TAKES_FORCE = 2,
 	TAKES_POLICY = 4,
 	TAKES_CLASS = 8,
-	TAKES_FOR = 16,
-	TAKES_KEEP = 32
+	TAKES_COUNT = 16,
+	TAKES_SERVICE = 32,
+	TAKES_FOR = 64,
+	TAKES_KEEP = 128,
 };
 
 struct arguments {
@@ -68,6 +75,21 @@ static int run_status(const struct arguments *a)
 static int run_explain(const struct arguments *a)
 {
 	return cmd_explain(&a->opt, a->args[0], a->args[1]);
+}
+
+static int run_learn(const struct arguments *a)
+{
+	return cmd_learn(&a->opt);
+}
+
+static int run_metrics(const struct arguments *a)
+{
+	return cmd_metrics(&a->opt);
+}
+
+static int run_events(const struct arguments *a)
+{
+	return cmd_events(&a->opt);
 }
 
 static int run_sessions(const struct arguments *a)
@@ -115,9 +137,12 @@ static const struct command commands[] = {
 	{"load", "FILE", 1, 1, TAKES_FORCE, run_load},
 	{"unload", "", 0, 0, TAKES_FORCE, run_unload},
 	{"status", "", 0, 0, TAKES_JSON, run_status},
+	{"metrics", "", 0, 0, 0, run_metrics},
+	{"learn", "", 0, 0, TAKES_CLASS | TAKES_FOR, run_learn},
+	{"events", "", 0, 0, TAKES_JSON | TAKES_CLASS | TAKES_COUNT, run_events},
 	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
 	{"kill", "SESSION", 1, 1, 0, run_kill},
-	{"serve", "FILE", 1, 1, 0, run_serve},
+	{"serve", "FILE", 1, 1, TAKES_SERVICE, run_serve},
 	{"allow", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_allow},
 	{"deny", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_deny},
 	{"rules", "", 0, 0, TAKES_CLASS | TAKES_JSON, run_rules},
@@ -128,22 +153,27 @@ static const struct command commands[] = {
 
 const char *argp_program_version = "cgnetd " CGNET_VERSION;
 
-static const char doc[] = "Decides in the kernel which networks a process tree may reach.\v"
-			  "Commands:\n"
-			  "  check FILE...        check policy files; needs no privilege\n"
-			  "  load FILE            make what is enforced equal to the file\n"
-			  "  unload               take everything down\n"
-			  "  status               show classes, layers, sessions and counters\n"
-			  "  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
-			  "  allow RULE           add a rule to those of a class, at run time\n"
-			  "  deny RULE            the same\n"
-			  "  rules                list the rules that were added at run time\n"
-			  "  forget NUMBER        take one of them back\n"
-			  "  sessions             list the sessions that live\n"
-			  "  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
-			  "  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
-			  "\n"
-			  "Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
+static const char doc[] =
+	"Decides in the kernel which networks a process tree may reach.\v"
+	"Commands:\n"
+	"  check FILE...        check policy files; needs no privilege\n"
+	"  load FILE            make what is enforced equal to the file\n"
+	"  unload               take everything down\n"
+	"  status               show classes, layers, sessions and counters\n"
+	"  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+	"  allow RULE           add a rule to those of a class, at run time\n"
+	"  deny RULE            the same\n"
+	"  rules                list the rules that were added at run time\n"
+	"  forget NUMBER        take one of them back\n"
+	"  sessions             list the sessions that live\n"
+	"  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
+	"  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
+	"  events               show denials as they happen\n"
+	"  learn                print rules that would allow what is denied meanwhile\n"
+	"  metrics              print counters for Prometheus\n"
+	"  doctor               say what this kernel and host can enforce\n"
+	"\n"
+	"Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
 static const struct argp_option options[] = {
 	{"bpffs", OPT_BPFFS, "DIR", 0, "where maps and links are pinned (" CGNET_DEFAULT_BPFFS ")",
@@ -153,11 +183,16 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, sessions, rules, explain, doctor: for machines", 1},
-	{"class", OPT_CLASS, "CLASS", 0, "allow, deny, rules: of this class", 1},
-	{"for", OPT_FOR, "TIME", 0, "allow, deny: for so long: 90s, 10m, 8h, 7d", 1},
+	{"json", OPT_JSON, NULL, 0,
+	 "status, sessions, rules, explain, events, doctor: for machines", 1},
 	{"keep", OPT_KEEP, NULL, 0, "allow, deny: also when the policy is loaded again", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
+	{"class", OPT_CLASS, "CLASS", 0, "events, learn, allow, deny, rules: of this class", 1},
+	{"for", OPT_FOR, "TIME", 0, "learn, allow, deny: for so long: 90s, 10m, 8h, 7d", 1},
+	{"log-events", OPT_LOG_EVENTS, "WHERE", 0, "serve: log denials to stderr or syslog", 1},
+	{"metrics-file", OPT_METRICS_FILE, "FILE", 0,
+	 "serve: keep this file up to date with what `metrics` prints", 1},
+	{"count", OPT_COUNT, "N", 0, "events: end after so many", 1},
 	{},
 };
 
@@ -195,6 +230,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->opt.duration = arg;
 		a->given |= TAKES_FOR;
 		return 0;
+	case OPT_LOG_EVENTS:
+		a->opt.log_events = arg;
+		a->given |= TAKES_SERVICE;
+		if (!strcmp(arg, "stderr") || !strcmp(arg, "syslog"))
+			return 0;
+		argp_error(state, "--log-events takes stderr or syslog");
+		return EINVAL;
+	case OPT_METRICS_FILE:
+		a->opt.metrics_file = arg;
+		a->given |= TAKES_SERVICE;
+		return 0;
+	case OPT_COUNT:
+		a->given |= TAKES_COUNT;
+		if (!num_parse(arg, strlen(arg), ULONG_MAX, &a->opt.count) && a->opt.count)
+			return 0;
+		argp_error(state, "--count takes a number from 1");
+		return EINVAL;
 	case OPT_KEEP:
 		a->opt.keep = true;
 		a->given |= TAKES_KEEP;

@@ -92,8 +92,9 @@ static int extend_ports(struct target *t, const struct btf *btf, struct why *why
 static int replace_rules(const struct target *t, const struct btf *btf, struct why *why)
 {
 	_cleanup_close_ int fd = policy_maps_make_rules(t->to->rules, t->to->nrules, btf, why);
+	int err = fd < 0 ? fd : bpffs_pin(fd, t->dir, "rules", why);
 
-	return fd < 0 ? fd : bpffs_pin(fd, t->dir, "rules", why);
+	return err ? err : live_class_tell_rules(&t->live, fd, why);
 }
 
 static int replace_tables(struct target *t, struct why *why)

@@ -151,6 +151,17 @@ bool policy_maps_have_room(const struct policy_maps *maps, const struct compiled
 	       has_room(maps->deny6, from->n6 + d->v6.nadded + 1);
 }
 
+int policy_maps_rules_id(const struct policy_maps *maps, __u32 *id)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(maps->rules, &info, &len) < 0)
+		return -errno;
+	*id = info.id;
+	return 0;
+}
+
 void policy_maps_close(struct policy_maps *maps)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++)

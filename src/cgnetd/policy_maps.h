@@ -27,6 +27,9 @@ int policy_maps_open(struct policy_maps *out, const char *dir, struct why *why);
 /* Pins all in dir, each replacing what is there. Returns 0 or a negative errno with the reason. */
 int policy_maps_pin(const struct policy_maps *maps, const char *dir, struct why *why);
 
+/* The number by which events name the map of rules. Returns 0 or a negative errno. */
+int policy_maps_rules_id(const struct policy_maps *maps, __u32 *id);
+
 /*
  * Writes a diff to the tries, entry by entry, in its order. Its ports have to be in force already.
  * Returns 0 or a negative errno with the reason; the tries are then somewhere in between, each

@@ -11,6 +11,7 @@
 #include "bpffs.h"
 #include "cgnet.skel.h"
 #include "cgnet_unix.skel.h"
+#include "event_maps.h"
 #include "live_class.h"
 #include "probe.h"
 
@@ -92,12 +93,15 @@ static int load_inet(struct programs *p, const struct live_class_plan *plan, __u
 				  hook_is_wanted(CGNET_HOOK_INGRESS, &plan->compiled->settings));
 	keep_map(skel->maps.sockets, plan->old_dir, "sockets");
 	keep_map(skel->maps.counters, plan->old_dir, "counters");
+	keep_map(skel->maps.lost, plan->old_dir, CGNET_PIN_LOST);
 	skel->rodata->config.class_cgroup = cgroup_id;
 	skel->rodata->config.has_set_retval = probe_set_retval();
 	err = bpf_map__reuse_fd(skel->maps.data_generation, plan->generation->fd);
 	if (!err)
+		err = event_maps_share(skel->obj, plan->in);
+	if (!err)
 		err = cgnet__load(skel);
-	return err ? refused(err, why) : 0;
+	return err ? refused(err, why) : event_maps_pin(skel->obj, plan->in, why);
 }
 
 static struct bpf_program *find(const struct programs *p, enum cgnet_hook hook)
@@ -109,7 +113,7 @@ static struct bpf_program *find(const struct programs *p, enum cgnet_hook hook)
 }
 
 /* The maps of the other object that these programs read. */
-static int share_maps(const struct programs *p, const struct generation *generation)
+static int share_maps(const struct programs *p, const struct live_class_plan *plan)
 {
 	const struct cgnet *from = p->inet;
 	struct cgnet_unix *to = p->local;
@@ -117,7 +121,7 @@ static int share_maps(const struct programs *p, const struct generation *generat
 		struct bpf_map *map;
 		int fd;
 	} shared[] = {
-		{to->maps.data_generation, generation->fd},
+		{to->maps.data_generation, plan->generation->fd},
 		{to->maps.settings, bpf_map__fd(from->maps.settings)},
 		{to->maps.unix_names, bpf_map__fd(from->maps.unix_names)},
 		{to->maps.counters, bpf_map__fd(from->maps.counters)},
@@ -130,11 +134,13 @@ static int share_maps(const struct programs *p, const struct generation *generat
 		bpf_map__set_autocreate(shared[i].map, true);
 		err = bpf_map__reuse_fd(shared[i].map, shared[i].fd);
 	}
-	return err;
+	bpf_map__set_autocreate(to->maps.rodata, true);
+	return err ? err : event_maps_share(to->obj, plan->in);
 }
 
 /* libbpf 1.1 does not know the sections' names. */
-static int load_unix(struct programs *p, const struct live_class_plan *plan, struct why *why)
+static int load_unix(struct programs *p, const struct live_class_plan *plan, __u64 cgroup_id,
+		     struct why *why)
 {
 	int err;
 
@@ -145,7 +151,8 @@ static int load_unix(struct programs *p, const struct live_class_plan *plan, str
 		bpf_program__set_type(find(p, hook), BPF_PROG_TYPE_CGROUP_SOCK_ADDR);
 		bpf_program__set_expected_attach_type(find(p, hook), cgnet_hooks[hook].type);
 	}
-	err = share_maps(p, plan->generation);
+	p->local->rodata->config.class_cgroup = cgroup_id;
+	err = share_maps(p, plan);
 	if (!err)
 		err = cgnet_unix__load(p->local);
 	return err ? refused(err, why) : 0;
@@ -157,7 +164,7 @@ int programs_load(struct programs *p, const struct live_class_plan *plan, __u64 
 	int err = load_inet(p, plan, cgroup_id, why);
 
 	if (!err && hook_is_wanted(CGNET_HOOK_CONNECT_UNIX, &plan->compiled->settings))
-		err = load_unix(p, plan, why);
+		err = load_unix(p, plan, cgroup_id, why);
 	return err;
 }
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 
+#include "cgroup.h"
+
 /* json-c takes ownership of value; a NULL (out of memory) is remembered in *ok. */
 static void add(json_object *to, const char *key, json_object *value, bool *ok)
 {
@@ -45,7 +47,32 @@ static json_object *counters(const struct class_status *c, bool *ok)
 
 		add(layer, "allowed", json_object_new_uint64(c->counts[i].allowed), ok);
 		add(layer, "denied", json_object_new_uint64(c->counts[i].denied), ok);
+		add(layer, "would_deny", json_object_new_uint64(c->counts[i].would_deny), ok);
+		add(layer, "dropped", json_object_new_uint64(c->counts[i].dropped), ok);
 		add(out, layer_name(i), layer, ok);
+	}
+	return out;
+}
+
+/* What is in force: {"pids_max":{"limit":100,"usage":3}}; null where the policy states none. */
+static json_object *limits(const struct class_status *c, bool *ok)
+{
+	json_object *out = json_object_new_object();
+
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		const struct class_limit *l = &c->limits[i];
+		json_object *limit;
+
+		if (!l->wanted) {
+			/* json-c's null is NULL. */
+			json_object_object_add(out, cgroup_limit_name(i), NULL);
+			continue;
+		}
+		limit = json_object_new_object();
+		add(limit, "limit", json_object_new_uint64(l->in_force), ok);
+		add(limit, "usage", json_object_new_uint64(l->usage), ok);
+		add(limit, "policy", json_object_new_uint64(l->wanted), ok);
+		add(out, cgroup_limit_name(i), limit, ok);
 	}
 	return out;
 }
@@ -62,15 +89,12 @@ static json_object *session_names(const struct sessions *s, bool *ok)
 static json_object *class_object(const struct class_status *c, bool *ok)
 {
 	json_object *out = json_object_new_object();
-	__u64 allowed = 0, denied = 0;
+	struct cgnet_counts sum = status_sum(c);
 
-	for (int i = 0; i < CGNET_LAYERS; i++) {
-		allowed += c->counts[i].allowed;
-		denied += c->counts[i].denied;
-	}
 	add(out, "name", json_object_new_string(c->name), ok);
 	add(out, "cgroup", json_object_new_string(c->cgroup), ok);
 	add(out, "default", json_object_new_string(verdict_name(c->info.fallback)), ok);
+	add(out, "mode", json_object_new_string(status_audits(c) ? "audit" : "enforce"), ok);
 	add(out, "loopback", json_object_new_string(loopback_name(c->info.settings.loopback)), ok);
 	add(out, "inbound",
 	    json_object_new_string(c->info.settings.flags & CGNET_INBOUND_DENY ? "deny" : "allow"),
@@ -79,12 +103,15 @@ static json_object *class_object(const struct class_status *c, bool *ok)
 	    json_object_new_string(c->info.settings.flags & CGNET_UNIX_NONE ? "none" : "any"), ok);
 	add(out, "privileges", json_object_new_string(c->info.keep_privileges ? "keep" : "drop"),
 	    ok);
+	add(out, "limits", limits(c, ok), ok);
 	add(out, "sessions", json_object_new_uint64(c->sessions.n), ok);
 	add(out, "session_names", session_names(&c->sessions, ok), ok);
 	add(out, "prefixes4", json_object_new_uint64(c->info.prefixes4), ok);
 	add(out, "prefixes6", json_object_new_uint64(c->info.prefixes6), ok);
-	add(out, "allowed", json_object_new_uint64(allowed), ok);
-	add(out, "denied", json_object_new_uint64(denied), ok);
+	add(out, "allowed", json_object_new_uint64(sum.allowed), ok);
+	add(out, "denied", json_object_new_uint64(sum.denied), ok);
+	add(out, "would_deny", json_object_new_uint64(sum.would_deny), ok);
+	add(out, "dropped", json_object_new_uint64(sum.dropped), ok);
 	add(out, "layers", layers(c, ok), ok);
 	add(out, "counters", counters(c, ok), ok);
 	return out;

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "drop.h"
 #include "enter.h"
+#include "feed.h"
 #include "follow.h"
 #include "log.h"
 #include "lookups.h"
@@ -43,6 +44,7 @@ struct serve {
 	struct lookups *lookups;
 	struct control *control;
 	struct enters *enters;
+	struct feed *feed;
 	struct grants grants;
 	bool ready;
 	int status;
@@ -101,6 +103,21 @@ struct lookups *serve_lookups(struct serve *s)
 struct enters *serve_enters(struct serve *s)
 {
 	return s->enters;
+}
+
+struct feed *serve_feed(struct serve *s)
+{
+	return s->feed;
+}
+
+const char *serve_log_events(const struct serve *s)
+{
+	return s->opt->log_events;
+}
+
+const char *serve_metrics_file(const struct serve *s)
+{
+	return s->opt->metrics_file;
 }
 
 bool serve_is_operator(const struct serve *s, const struct peer *peer)
@@ -163,6 +180,7 @@ static int become_ready(struct serve *s, struct why *why)
 	if (err)
 		return err;
 	enters_adopt(s->enters);
+	feed_ready(s->feed);
 	s->ready = true;
 	log_info("ready: %s, control socket %s/" CGNET_CONTROL_SOCKET, s->file, serve_run_dir(s));
 	return 0;
@@ -184,6 +202,7 @@ void serve_loaded(struct serve *s, const char *file, struct load_result *result)
 	grants_free(&s->grants);
 	s->grants = result->grants;
 	result->grants = (struct grants){};
+	feed_count_load(s->feed, true);
 	if (!s->ready && become_ready(s, &why)) {
 		log_error("%s", why.text);
 		stop(s, EXIT_REFUSED);
@@ -195,6 +214,7 @@ void serve_loaded(struct serve *s, const char *file, struct load_result *result)
 void serve_not_loaded(struct serve *s, const char *reason)
 {
 	(void)reason;
+	feed_count_load(s->feed, false);
 	if (!s->ready)
 		stop(s, EXIT_REFUSED);
 	else
@@ -278,7 +298,9 @@ static int start(struct serve *s, const char *file, struct why *why)
 	if (!s->reloads || start_events(s) || reload_start(s->reloads))
 		return why_set(why, -ENOMEM, "out of memory");
 	s->enters = enters_new(s, why);
-	return s->enters ? 0 : -ENOMEM;
+	if (s->enters)
+		s->feed = feed_new(s, why);
+	return s->feed ? 0 : -ENOMEM;
 }
 
 static void finish(struct serve *s)
@@ -289,6 +311,7 @@ static void finish(struct serve *s)
 	rules_free(s->rules);
 	lookups_free(s->lookups);
 	enters_free(s->enters);
+	feed_free(s->feed);
 	for (size_t i = 0; i < NSIGNALS; i++)
 		if (s->signals[i])
 			event_free(s->signals[i]);

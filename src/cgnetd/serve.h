@@ -20,6 +20,7 @@
 struct event_base;
 struct reloads;
 struct enters;
+struct feed;
 struct follow;
 struct rules_set;
 struct lookups;
@@ -44,6 +45,13 @@ const struct grants *serve_grants(const struct serve *s);
 /* Those who load policies, and those who let users in. */
 struct reloads *serve_reloads(struct serve *s);
 struct enters *serve_enters(struct serve *s);
+
+/* Who hands out events. */
+struct feed *serve_feed(struct serve *s);
+
+/* --log-events and --metrics-file; NULL if not given. */
+const char *serve_log_events(const struct serve *s);
+const char *serve_metrics_file(const struct serve *s);
 
 /* What the policy depends on besides its file; follow_changed() has it compiled again. */
 struct follow *serve_follow(struct serve *s);

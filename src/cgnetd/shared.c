@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bpffs.h"
+#include "event_maps.h"
 #include "mapio.h"
 
 static const struct map_spec info_spec = {
@@ -137,6 +138,7 @@ void shared_remove(const struct instance *in)
 	for (size_t i = 0; i < ARRAY_SIZE(pins); i++)
 		if (!instance_path(in, path, pins[i], NULL, NULL))
 			unlink(path);
+	event_maps_remove(in);
 }
 
 void shared_close(struct shared *s)

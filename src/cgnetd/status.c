@@ -8,6 +8,8 @@
 #include <sys/file.h>
 
 #include "bpffs.h"
+#include "cgroup.h"
+#include "class_limits.h"
 #include "live_class.h"
 #include "programs.h"
 #include "shared.h"
@@ -33,6 +35,20 @@ const char *loopback_name(enum cgnet_loopback loopback)
 	};
 
 	return loopback < ARRAY_SIZE(names) ? names[loopback] : "?";
+}
+
+struct cgnet_counts status_sum(const struct class_status *c)
+{
+	struct cgnet_counts sum = {};
+
+	for (int i = 0; i < CGNET_LAYERS; i++) {
+		sum.allowed += c->counts[i].allowed;
+		sum.denied += c->counts[i].denied;
+		sum.selftest += c->counts[i].selftest;
+		sum.would_deny += c->counts[i].would_deny;
+		sum.dropped += c->counts[i].dropped;
+	}
+	return sum;
 }
 
 /* The kernel is asked: a link that was detached by force still has its pin. */
@@ -64,6 +80,33 @@ static void check_layers(struct class_status *c)
 	}
 }
 
+const char *limit_format(enum cgnet_limit limit, uint64_t value, char buf[LIMIT_STR_SIZE])
+{
+	static const char units[] = "KMGT";
+	int unit = -1;
+
+	for (; limit == CGNET_LIMIT_MEMORY && unit < 3 && value && !(value % 1024); unit++)
+		value /= 1024;
+	if (value)
+		snprintf(buf, LIMIT_STR_SIZE, "%llu%.1s", (unsigned long long)value,
+			 unit < 0 ? "" : &units[unit]);
+	else
+		snprintf(buf, LIMIT_STR_SIZE, "none");
+	return buf;
+}
+
+static void check_limits(struct class_status *c)
+{
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		struct class_limit *l = &c->limits[i];
+
+		l->wanted = c->info.limits[i];
+		if (l->wanted)
+			l->lost = cgroup_limit_get(c->cgroup, i, &l->in_force, &l->usage) ||
+				  !class_limits_equal(i, l->in_force, l->wanted);
+	}
+}
+
 static int read_class(struct class_status *c, const char *dir, struct why *why)
 {
 	struct live_class lc = LIVE_CLASS_NONE;
@@ -80,6 +123,7 @@ static int read_class(struct class_status *c, const char *dir, struct why *why)
 	if (err)
 		return err;
 	check_layers(c);
+	check_limits(c);
 	err = sessions_list(c->cgroup, &c->sessions);
 	return err ? why_set(why, err, "cannot list sessions: %s", strerror(-err)) : 0;
 }
@@ -132,12 +176,12 @@ static int add_member(const struct cgnet_set_member *m, void *arg)
 	return 0;
 }
 
-int status_read(const struct instance *in, struct status *out, struct why *why)
+int status_read(const struct instance *in, bool wait, struct status *out, struct why *why)
 {
-	_cleanup_close_ int lock = instance_lock(in, LOCK_SH, false, why);
+	_cleanup_close_ int lock = wait ? instance_lock(in, LOCK_SH, false, why) : -1;
 	struct status s = {};
 	struct walk walk = {in, &s, why};
-	int err = lock < 0 ? lock : instance_info(in, &s.info, why);
+	int err = wait && lock < 0 ? lock : instance_info(in, &s.info, why);
 
 	if (!err)
 		err = instance_each_class(in, add_class, &walk);

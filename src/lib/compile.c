@@ -56,6 +56,16 @@ static int fill_rules(const struct policy *p, const struct class *c, struct comp
 	set_row(&out->rules[CGNET_RULE_LOOPBACK], loopback_text(c->loopback), p->file,
 		c->loopback_line ? c->loopback_line : c->line);
 	set_row(&out->rules[CGNET_RULE_SENTINEL], "self-test", p->file, c->line);
+	set_row(&out->rules[CGNET_RULE_PROTOCOLS], "protocols", p->file,
+		c->protocols_line ? c->protocols_line : c->line);
+	set_row(&out->rules[CGNET_RULE_INBOUND], "inbound = deny", p->file,
+		c->inbound_line ? c->inbound_line : c->line);
+	set_row(&out->rules[CGNET_RULE_UNIX], "unix = none", p->file,
+		c->unix_line ? c->unix_line : c->line);
+	set_row(&out->rules[CGNET_RULE_PRIVILEGES], "privileges = drop", p->file,
+		c->privileges_line ? c->privileges_line : c->line);
+	set_row(&out->rules[CGNET_RULE_PACKET], "packet that hides where it goes", p->file,
+		c->line);
 	for (size_t i = 0; i < c->rules.n; i++) {
 		const struct rule *rule = &c->rules.items[i];
 
@@ -89,9 +99,12 @@ static void fill_settings(const struct class *c, struct compiled_class *out)
 		out->settings.flags |= CGNET_INBOUND_DENY;
 	if (c->unix_none)
 		out->settings.flags |= CGNET_UNIX_NONE;
+	if (c->audit)
+		out->settings.flags |= CGNET_AUDIT;
 	if (c->keep_privileges)
 		out->settings.flags |= CGNET_PRIVILEGES_KEEP;
 	out->keep_privileges = c->keep_privileges;
+	memcpy(out->limits, c->limits, sizeof(out->limits));
 }
 
 static int compile_class(const struct policy *p, const struct class *c, const struct facts *facts,

@@ -68,6 +68,38 @@ static int check_instance(const void *packet, size_t n, struct why *why)
 	return 0;
 }
 
+static int check_events(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_events *events = packet;
+
+	(void)n;
+	if (events->form >= CGNET_EVENTS_FORMS ||
+	    !message_string(events->session, sizeof(events->session)) || *events->session)
+		return why_set(why, -EINVAL, "events: wrong arguments");
+	return check_class(events->class_name, why);
+}
+
+static int check_first(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_first *first = packet;
+
+	(void)n;
+	if (!message_string(first->session, sizeof(first->session)))
+		return why_set(why, -EINVAL, "session: not a name");
+	if (check_class(first->class_name, why))
+		return -EINVAL;
+	return session_check_name(first->session, why);
+}
+
+/* The header is all there is. */
+static int check_header(const void *packet, size_t n, struct why *why)
+{
+	(void)packet;
+	(void)n;
+	(void)why;
+	return 0;
+}
+
 /* What the rule says is looked at where rules are. */
 static int check_rule_add(const void *packet, size_t n, struct why *why)
 {
@@ -112,6 +144,12 @@ static int check_names(const void *packet, size_t n, struct why *why)
 static const struct form forms[] = {
 	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
 	 check_enter},
+	{CGNET_MSG_EVENTS, "events", sizeof(struct cgnet_events), sizeof(struct cgnet_events),
+	 check_events},
+	{CGNET_MSG_FIRST, "first", sizeof(struct cgnet_first), sizeof(struct cgnet_first),
+	 check_first},
+	{CGNET_MSG_METRICS, "metrics", sizeof(struct cgnet_msg), sizeof(struct cgnet_msg),
+	 check_header},
 	{CGNET_MSG_LOAD, "load", sizeof(struct cgnet_load) + 2, CGNET_REQUEST_MAX, check_load},
 	{CGNET_MSG_INSTANCE, "instance", sizeof(struct cgnet_instance),
 	 sizeof(struct cgnet_instance), check_instance},

@@ -27,6 +27,8 @@ static void check_accepted(const struct cgnet_msg *msg, size_t size)
 	const struct cgnet_enter *enter = (const void *)msg;
 	const struct cgnet_load *load = (const void *)msg;
 	const struct cgnet_instance *instance = (const void *)msg;
+	const struct cgnet_events *events = (const void *)msg;
+	const struct cgnet_first *first = (const void *)msg;
 
 	PROMISE(size >= sizeof(*msg) && size <= CGNET_REQUEST_MAX && msg->length == size);
 	switch (msg->type) {
@@ -41,6 +43,17 @@ static void check_accepted(const struct cgnet_msg *msg, size_t size)
 	case CGNET_MSG_INSTANCE:
 		PROMISE(size == sizeof(*instance) && instance->bpffs[0] == '/');
 		PROMISE(strlen(instance->bpffs) < sizeof(instance->bpffs));
+		break;
+	case CGNET_MSG_EVENTS:
+		PROMISE(size == sizeof(*events) && is_class(events->class_name));
+		PROMISE(events->form < CGNET_EVENTS_FORMS && !*events->session);
+		break;
+	case CGNET_MSG_FIRST:
+		PROMISE(size == sizeof(*first) && is_class(first->class_name));
+		PROMISE(!session_check_name(first->session, NULL));
+		break;
+	case CGNET_MSG_METRICS:
+		PROMISE(size == sizeof(*msg));
 		break;
 	default:
 		break;

@@ -97,6 +97,14 @@ check "a set" cgnetd allow --class c @onlink:22
 gives ok $neighbour4 22 "a set's member"
 check "all in the same trie" [ "$(bpftool map show pinned "$bpffs/c/deny4" | sed -n '1s/:.*//p')" = "$ids" ]
 
+# --- events --------------------------------------------------------------------------------------
+cgnetd events --json --class c --count 1 >"$dir/event" 2>&1 &
+reader=$!
+sleep 0.5
+gives EPERM $public4 80 "a run-time rule denies"
+wait "$reader"
+check "and the event names it" [ "$(jq -r '"\(.rule) \(.file)"' "$dir/event")" = "$public4 run-time" ]
+
 # --- what is refused -----------------------------------------------------------------------------
 refused "a class that is not there" "no class nowhere" cgnetd allow --class nowhere 10.0.0.1
 refused "a set that is not there" "no set @nothing" cgnetd allow --class c @nothing

@@ -112,7 +112,7 @@ grants() {
         user_run 4000 --class lan -- touch "$dir/open/ran"
     is "it is logged" "$(logged "enter refused: class lan: not granted to uid 4000")" 1
     attempt "a class that there is not" 125 "not granted" user_run 4000 --class other -- touch "$dir/open/ran"
-    attempt "a wrong name" 125 "session name" user_run 4000 --name ../x -- touch "$dir/open/ran"
+    attempt "a wrong name" 125 "--name" user_run 4000 --name ../x -- touch "$dir/open/ran"
     attempt "another instance's cgroup" 125 "what is loaded uses" \
         as 4000 "$dir/cgnet-run" "${instance[@]}" --cgroup elsewhere -- touch "$dir/open/ran"
     is "refused: CMD did not run" "$([ -e "$dir/open/ran" ] && echo ran)" ""
@@ -167,6 +167,11 @@ second_way() {
         --cgroup x -- true
     hostile_is_held "two connections" 4001 double
     hostile_is_held "two connections at once" 4001 both
+    # Both wait until a load is through, and the service has looked at both before.
+    flock -x "$bpffs" sleep 4 &
+    wait_for sh -c '! flock -n -x "$0" true' "$bpffs"
+    hostile_is_held "two connections that wait" 4001 both
+    wait $!
     hostile_is_held "a connection passed to a child" 4000 child
     hostile_is_held "a process that forks" 4000 fork
     nothing_left "two connections"
@@ -304,6 +309,7 @@ many() {
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
     is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
+    is "200 sessions: no watch is left" "$(cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify)" 0
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }

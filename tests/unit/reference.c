@@ -64,9 +64,11 @@ struct reference *reference_new(const struct policy *policy, const struct class 
 		const struct rule *rule = &c->rules.items[i];
 
 		if (rule->set)
-			err = add_set(&r->rules, policy, rule->set, facts, rule, 3 + i);
+			err = add_set(&r->rules, policy, rule->set, facts, rule,
+				      CGNET_RULE_FIRST + i);
 		else
-			err = add_target(&r->rules, &rule->prefix, rule, 3 + i, false);
+			err = add_target(&r->rules, &rule->prefix, rule, CGNET_RULE_FIRST + i,
+					 false);
 	}
 	if (err) {
 		reference_free(r);

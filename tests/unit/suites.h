@@ -28,6 +28,7 @@ int suite_runtime(void);
 int suite_watch(void);
 int suite_message(void);
 int suite_grants(void);
+int suite_event(void);
 
 /* Adds one suite with n tests to the registry. Returns 0 or -1. */
 struct unit_test {

@@ -354,22 +354,24 @@ static void settings(void)
 		struct cgnet_settings want;
 		bool keep;
 	} rows[] = {
-		{"", {CGNET_LOOPBACK_SESSION, USUAL, 0}, false},
+		{"", {CGNET_LOOPBACK_SESSION, USUAL, 0, 0}, false},
 		{"loopback = session\ninbound = allow\nunix = any\nprivileges = drop",
-		 {CGNET_LOOPBACK_SESSION, USUAL, 0},
+		 {CGNET_LOOPBACK_SESSION, USUAL, 0, 0},
 		 false},
 		{"loopback = deny\nprotocols = { tcp, raw }",
-		 {CGNET_LOOPBACK_DENY, CGNET_PROTO_TCP | CGNET_PROTO_RAW, 0},
+		 {CGNET_LOOPBACK_DENY, CGNET_PROTO_TCP | CGNET_PROTO_RAW, 0, 0},
 		 false},
 		{"loopback = allow\nprotocols = \"udp\"",
-		 {CGNET_LOOPBACK_ALLOW, CGNET_PROTO_UDP, 0},
+		 {CGNET_LOOPBACK_ALLOW, CGNET_PROTO_UDP, 0, 0},
 		 false},
-		{"inbound = deny", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY}, false},
-		{"unix = none", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_UNIX_NONE}, false},
+		{"inbound = deny", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_INBOUND_DENY, 0}, false},
+		{"unix = none", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_UNIX_NONE, 0}, false},
 		{"unix = none\ninbound = deny\nprivileges = keep",
 		 {CGNET_LOOPBACK_SESSION, USUAL,
-		  CGNET_INBOUND_DENY | CGNET_UNIX_NONE | CGNET_PRIVILEGES_KEEP},
+		  CGNET_INBOUND_DENY | CGNET_UNIX_NONE | CGNET_PRIVILEGES_KEEP, 0},
 		 true},
+		{"mode = enforce", {CGNET_LOOPBACK_SESSION, USUAL, 0, 0}, false},
+		{"mode = audit", {CGNET_LOOPBACK_SESSION, USUAL, CGNET_AUDIT, 0}, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -11,6 +11,8 @@ union packet {
 	struct cgnet_enter enter;
 	struct cgnet_load load;
 	struct cgnet_instance instance;
+	struct cgnet_events events;
+	struct cgnet_first first;
 	char bytes[CGNET_REQUEST_MAX + 1];
 };
 
@@ -157,11 +159,60 @@ static void test_load(void)
 	CU_ASSERT_EQUAL(check(&p, CGNET_REQUEST_MAX + 1), -EMSGSIZE);
 }
 
+static void test_events(void)
+{
+	union packet p = {0};
+
+	message_start(&p.msg, CGNET_MSG_EVENTS, sizeof(p.events));
+	for (__u32 form = 0; form < CGNET_EVENTS_FORMS; form++) {
+		p.events.form = form;
+		CU_ASSERT_EQUAL(check(&p, sizeof(p.events)), 0);
+	}
+	p.events.form = CGNET_EVENTS_FORMS;
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.events)), -EINVAL);
+	p.events.form = 0;
+	strcpy(p.events.class_name, "lan");
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.events)), 0);
+	strcpy(p.events.class_name, "LAN");
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.events)), -EINVAL);
+	strcpy(p.events.class_name, "lan");
+	strcpy(p.events.session, "s1");
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.events)), -EINVAL);
+}
+
+static void test_first(void)
+{
+	static const char *const bad[] = {"", "..", "a/b", "cgroup.procs", "A"};
+	union packet p = {0};
+
+	message_start(&p.msg, CGNET_MSG_FIRST, sizeof(p.first));
+	strcpy(p.first.class_name, "lan");
+	strcpy(p.first.session, "s1");
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.first)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		memset(p.first.session, 0, sizeof(p.first.session));
+		strcpy(p.first.session, bad[i]);
+		CHECK_ROW(check(&p, sizeof(p.first)) == -EINVAL, "%s", bad[i]);
+	}
+	memset(p.first.session, 'a', sizeof(p.first.session));
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.first)), -EINVAL);
+
+	message_start(&p.msg, CGNET_MSG_METRICS, sizeof(p.msg));
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.msg)), 0);
+	p.msg.length++;
+	CU_ASSERT_EQUAL(check(&p, sizeof(p.msg) + 1), -EMSGSIZE);
+}
+
 int suite_message(void)
 {
 	static const struct unit_test tests[] = {
-		{"header", test_header}, {"types", test_types}, {"names", test_names},
-		{"ends", test_ends},	 {"load", test_load},
+		{"header", test_header},
+		{"types", test_types},
+		{"names", test_names},
+		{"ends", test_ends},
+		{"load", test_load},
+		{"events", test_events},
+		{"first, metrics", test_first},
 	};
 
 	return add_suite("message", tests, ARRAY_SIZE(tests));
