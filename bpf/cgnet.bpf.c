@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Entry points; what they do is in one header a layer. */
 #include "create.bpf.h"
+#include "device.bpf.h"
 #include "membership.bpf.h"
 #include "skb.bpf.h"
 #include "sock_addr.bpf.h"
@@ -42,6 +43,12 @@ SEC("cgroup/sock_create")
 int create(struct bpf_sock *ctx)
 {
 	return on_create(ctx);
+}
+
+SEC("cgroup/dev")
+int device(struct bpf_cgroup_dev_ctx *ctx)
+{
+	return on_device(ctx);
 }
 
 SEC("cgroup/setsockopt")

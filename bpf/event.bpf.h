@@ -27,6 +27,7 @@ static __always_inline __u32 layer_of(enum cgnet_hook hook)
 	case CGNET_HOOK_SETSOCKOPT:
 		return CGNET_LAYER_SENDMSG;
 	case CGNET_HOOK_CREATE:
+	case CGNET_HOOK_DEVICE:
 		return CGNET_LAYER_CREATE;
 	case CGNET_HOOK_EGRESS:
 		return CGNET_LAYER_EGRESS;
@@ -158,7 +159,8 @@ static __always_inline bool deny(struct cgnet_event *event, __u64 how)
 		return false;
 	}
 	/* What keeps a session in its class is no matter of networks: that is always enforced. */
-	if (s->flags & CGNET_AUDIT && event->key.hook != CGNET_HOOK_SYSCTL) {
+	if (s->flags & CGNET_AUDIT && event->key.hook != CGNET_HOOK_SYSCTL &&
+	    event->key.hook != CGNET_HOOK_DEVICE) {
 		event->key.verdict = CGNET_EVENT_WOULD_DENY;
 		__sync_fetch_and_add(&c->would_deny, 1);
 	} else {
@@ -194,7 +196,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 
 /*
  * For hooks that may run in whatever process was interrupted, so that only the socket is known; and
- * for setsockopt and sysctl, which before 6.1 are not told which process they run in.
+ * for setsockopt, sysctl and device, which before 6.1 are not told which process they run in.
  */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {

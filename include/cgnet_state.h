@@ -63,6 +63,7 @@ enum cgnet_hook {
 	CGNET_HOOK_CONNECT_UNIX,
 	CGNET_HOOK_SENDMSG_UNIX,
 	CGNET_HOOK_SYSCTL,
+	CGNET_HOOK_DEVICE,
 	CGNET_HOOKS,
 };
 
@@ -89,6 +90,7 @@ static const struct {
 	[CGNET_HOOK_SENDMSG_UNIX] = {"sendmsg_unix", CGNET_BPF_CGROUP_UNIX_SENDMSG,
 				     CGNET_LAYER_UNIX},
 	[CGNET_HOOK_SYSCTL] = {"sysctl", BPF_CGROUP_SYSCTL, CGNET_LAYER_SYSCTL},
+	[CGNET_HOOK_DEVICE] = {"device", BPF_CGROUP_DEVICE, CGNET_LAYER_CREATE},
 };
 
 /* Index in cgnet_class_info.limits. */
@@ -117,14 +119,13 @@ struct cgnet_class_info {
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
 	__u32 programs;		     /* which build of the programs it is, see programs_build() */
-	__u32 pad;
-	__u64 cgroup_id;	    /* st_ino of the class's directory */
-	__u64 limits[CGNET_LIMITS]; /* of all its sessions together; 0 for none */
-	__u8 digest[32];	    /* SHA-256 of the compiled class */
+	__u64 cgroup_id;	     /* st_ino of the class's directory */
+	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
+	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
 _Static_assert(sizeof(struct cgnet_class_info) ==
-		       36 + 4 * (CGNET_HOOKS + 2) + 8 * CGNET_LIMITS + 40,
+		       36 + 4 * (CGNET_HOOKS + 1) + 8 * CGNET_LIMITS + 40,
 	       "no padding");
 
 /* What a dynamic set held when the policy was loaded. */

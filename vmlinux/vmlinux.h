@@ -72,6 +72,14 @@ struct net {
 	struct user_namespace *user_ns;
 };
 
+/* include/linux/nsproxy.h, sched.h */
+struct nsproxy {
+	struct net *net_ns;
+};
+struct task_struct {
+	struct nsproxy *nsproxy;
+};
+
 /* include/linux/sysctl.h, filter.h: what a bpf_sysctl context stands for */
 struct ctl_table_header {
 	struct ctl_table_set *set;

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
-#include <linux/if_tun.h>
 #include <linux/net.h>
 #include <seccomp.h>
 #include <stdint.h>
@@ -152,12 +151,6 @@ static int refuse_basics(scmp_filter_ctx ctx)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCSTI);
 	if (!ret)
 		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TIOCLINUX);
-	/*
-	 * A lasting tun or tap device without an owner, or with this one, takes packets for the
-	 * host's network from whoever opens it, past every program.
-	 */
-	if (!ret)
-		ret = refuse_word(ctx, SCMP_SYS(ioctl), EPERM, 1, LOW_WORD, TUNSETIFF);
 	/*
 	 * A filter of its own on a port that it shares with a service would let a session choose,
 	 * by what is in a packet, who gets it: after the programs have looked up somebody else.

@@ -35,6 +35,8 @@ static const struct piece pieces[] = {
 	{"user_namespace", "level", NUMBER, NULL},
 	{"net", "sysctls", STRUCT, "ctl_table_set"},
 	{"net", "user_ns", POINTER, "user_namespace"},
+	{"nsproxy", "net_ns", POINTER, "net"},
+	{"task_struct", "nsproxy", POINTER, "nsproxy"},
 	{"ctl_table_header", "set", POINTER, "ctl_table_set"},
 	{"bpf_sysctl_kern", "head", POINTER, "ctl_table_header"},
 };

@@ -33,7 +33,6 @@ static struct watch **find(struct ends *e, int wd)
 	return at;
 }
 
-/* The kernel has dropped the watch, with the file. */
 static void forget(struct ends *e, int wd)
 {
 	struct watch **at = find(e, wd), *w = *at;
@@ -44,12 +43,21 @@ static void forget(struct ends *e, int wd)
 	free(w);
 }
 
+/*
+ * A session that is over is removed, and its watch with it: the kernel keeps the watch, and the
+ * inode, of a file of a cgroup that is gone.
+ */
 static void look(struct ends *e, int wd)
 {
-	struct watch *w = *find(e, wd);
+	const struct watch *w = *find(e, wd);
+	int populated = w ? cgroup_populated(w->dir) : 1;
 
-	if (w && cgroup_populated(w->dir) == 0)
-		session_remove_dead(w->dir);
+	if (populated == 0 && session_remove_dead(w->dir) == 0)
+		populated = -ENOENT;
+	if (populated != -ENOENT)
+		return;
+	inotify_rm_watch(e->fd, wd);
+	forget(e, wd);
 }
 
 static void ends_event(evutil_socket_t fd, short what, void *arg)
@@ -63,9 +71,7 @@ static void ends_event(evutil_socket_t fd, short what, void *arg)
 		for (char *p = buf; p < buf + n;) {
 			struct inotify_event *event = (struct inotify_event *)p;
 
-			if (event->mask & IN_IGNORED)
-				forget(e, event->wd);
-			else if (event->mask & IN_MODIFY)
+			if (event->mask & IN_MODIFY)
 				look(e, event->wd);
 			p += sizeof(*event) + event->len;
 		}

@@ -102,8 +102,11 @@ static int enter(struct enters *e, const struct peer *peer, const struct cgnet_e
 	struct session session = SESSION_INIT;
 	struct cgnet_info info;
 	struct choice choice;
-	int err = instance_info(in, &info, why);
+	/* Once more: while the request waited, another one may have let the process in. */
+	int err = peer_check_outside(peer, in->cgroup, why);
 
+	if (!err)
+		err = instance_info(in, &info, why);
 	if (!err)
 		err = grants_choose(serve_grants(e->serve), peer, request->class_name,
 				    info.default_class, exists, (void *)in, &choice, why);

@@ -13,7 +13,8 @@
 #define SO_PEERPIDFD 77
 #endif
 
-#define GROUPS_MAX 65536
+/* The kernel would take 65536, which is a lot to keep for each of a thousand connections. */
+#define GROUPS_MAX 4096
 
 static int read_pidfd(int fd, struct peer *p)
 {
@@ -114,11 +115,15 @@ int peer_cgroup(const struct peer *p, char *path, size_t size)
 	return err || peer_lives(p) ? err : -ESRCH;
 }
 
-int peer_is_inside(const struct peer *p, const char *cgroup)
+int peer_check_outside(const struct peer *p, const char *cgroup, struct why *why)
 {
 	int place = proc_place_in_cgroup(p->pid, cgroup);
 
+	if (place >= 0 && !peer_lives(p))
+		place = -ESRCH;
 	if (place < 0)
-		return place;
-	return peer_lives(p) ? place != PROC_OUTSIDE : -ESRCH;
+		return why_set(why, place, "cannot tell who asks: %s", strerror(-place));
+	if (place != PROC_OUTSIDE)
+		return why_set(why, -EPERM, "already in a class of %s: may enter no other", cgroup);
+	return 0;
 }

@@ -45,7 +45,10 @@ bool peer_has_group(const struct peer *p, gid_t gid);
  */
 int peer_cgroup(const struct peer *p, char *path, size_t size);
 
-/* 1 if the peer lives in the instance's cgroup or below, 0 if not, or a negative errno. */
-int peer_is_inside(const struct peer *p, const char *cgroup);
+/*
+ * Checks that the peer is in no class of the instance, whose cgroup is given below the mount.
+ * Returns 0, -EPERM if it is in one, or another negative errno, with the reason.
+ */
+int peer_check_outside(const struct peer *p, const char *cgroup, struct why *why);
 
 #endif

@@ -22,6 +22,8 @@ static enum bpf_prog_type program_type(enum cgnet_hook hook)
 	case CGNET_HOOK_EGRESS:
 	case CGNET_HOOK_INGRESS:
 		return BPF_PROG_TYPE_CGROUP_SKB;
+	case CGNET_HOOK_DEVICE:
+		return BPF_PROG_TYPE_CGROUP_DEVICE;
 	case CGNET_HOOK_SYSCTL:
 		return BPF_PROG_TYPE_CGROUP_SYSCTL;
 	default:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "requests.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "enter.h"
 #include "feed.h"
 #include "reload.h"
+#include "rules.h"
 #include "serve.h"
 
 enum who {
@@ -39,6 +39,9 @@ static const struct {
 	{CGNET_MSG_EVENTS, "events", WHO_OPERATOR, feed_events_request},
 	{CGNET_MSG_FIRST, "first", WHO_ANYONE, feed_first_request},
 	{CGNET_MSG_METRICS, "metrics", WHO_ANYONE, feed_metrics_request},
+	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
+	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
+	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
 };
 
 static bool may(const struct client *c, enum who who)
@@ -50,19 +53,6 @@ static bool may(const struct client *c, enum who who)
 	return who == WHO_OPERATOR && serve_is_operator(client_serve(c), p);
 }
 
-/* A session gets nothing: neither another class, nor the authority of who runs it. */
-static int check_outside(const struct client *c, struct why *why)
-{
-	int inside = peer_is_inside(client_peer(c), serve_cgroup(client_serve(c)));
-
-	if (inside < 0)
-		return why_set(why, inside, "cannot tell who asks: %s", strerror(-inside));
-	if (inside)
-		return why_set(why, -EPERM, "already in a class of %s: may enter no other",
-			       serve_cgroup(client_serve(c)));
-	return 0;
-}
-
 void request_dispatch(struct client *c, const struct cgnet_msg *msg)
 {
 	const struct peer *p = client_peer(c);
@@ -71,7 +61,8 @@ void request_dispatch(struct client *c, const struct cgnet_msg *msg)
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		if (requests[i].type != msg->type)
 			continue;
-		if (check_outside(c, &why)) {
+		/* A session gets neither another class, nor the authority of who runs it. */
+		if (peer_check_outside(p, serve_cgroup(client_serve(c)), &why)) {
 			client_log(c, "uid %u, pid %d: %s refused: %s", p->uid, p->pid,
 				   requests[i].name, why.text);
 			client_end(c, 1, why.text);

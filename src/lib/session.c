@@ -53,11 +53,10 @@ int session_check_name(const char *name, struct why *why)
 	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-");
 
 	if (!isalnum((unsigned char)name[0]) || name[len] || len > MAX_SESSION_NAME)
-		return why_set(why, -EINVAL, "session name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}",
-			       name);
+		return why_set(why, -EINVAL, "--name \"%s\": not [a-z0-9][a-z0-9._-]{0,63}", name);
 	if (is_kernel_name(name))
-		return why_set(why, -EINVAL,
-			       "session name %s: the kernel's own files are called so", name);
+		return why_set(why, -EINVAL, "--name %s: the kernel's own files are called so",
+			       name);
 	return 0;
 }
 

@@ -230,6 +230,10 @@ calls32() { # WHO
     inside EPERM "$1" bpf32
 }
 
+opens_tun() { # WHO
+    [ -c /dev/net/tun ] && { [ "$1" = root ] || [ "$(stat -c %a /dev/net/tun)" = 666 ]; }
+}
+
 system_calls() {
     local who
 
@@ -242,6 +246,7 @@ system_calls() {
     refused ok EAFNOSUPPORT root socket 2 10 # SOCK_PACKET
     if ip tuntap add cgnet-tap mode tap 2>"$dir/err" && ip link set cgnet-tap up; then
         refused ok EPERM root tap cgnet-tap
+        ! opens_tun user || refused ok EPERM user tap cgnet-tap
     else
         skip "a tap device of the host's" "$(cat "$dir/err")"
     fi
@@ -554,6 +559,11 @@ sandboxes() { # WHO
     works "$1" bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev true
     works "$1" bwrap --unshare-user --unshare-pid --die-with-parent --dev-bind / / --proc /proc true
     works "$1" unshare -Urn true
+    if opens_tun "$1"; then
+        works "$1" unshare -Urn ip tuntap add own mode tap
+    else
+        skip "$1: a tap device in a network of its own" "/dev/net/tun is not open to $1 here"
+    fi
     works "$1" unshare -UrmpfniuC --mount-proc true
     works "$1" unshare -Urmn sh -c 'mount -t sysfs -o ro none /sys && ls /sys/class/net/lo'
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
-#include <linux/if_tun.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -130,8 +129,6 @@ static const struct call_row rows[] = {
 	{NATIVE, SYS_ioctl, {0, HIGH | TIOCSTI}, ALWAYS(EPERM)},
 	{NATIVE, SYS_ioctl, {0, ~0xffffffffULL | TIOCLINUX}, ALWAYS(EPERM)},
 	{NATIVE, SYS_ioctl, {TIOCSTI, TCGETS}, ALWAYS(0)},
-	{NATIVE, SYS_ioctl, {0, TUNSETIFF}, ALWAYS(EPERM)},
-	{NATIVE, SYS_ioctl, {0, HIGH | TUNSETIFF}, ALWAYS(EPERM)},
 	{NATIVE, SYS_socket, {AF_INET, SOCK_PACKET}, ALWAYS(EAFNOSUPPORT)},
 	{NATIVE, SYS_socket, {AF_INET, HIGH | SOCK_CLOEXEC | SOCK_PACKET}, ALWAYS(EAFNOSUPPORT)},
 	{NATIVE, SYS_socket, {AF_INET, SOCK_CLOEXEC | SOCK_DGRAM}, ALWAYS(0)},
@@ -163,7 +160,6 @@ static const struct call_row rows[] = {
 	{I386, 435, {0}, {0, ENOSYS, 0, ENOSYS}},
 	{I386, 54, {0, TIOCSTI}, ALWAYS(EPERM)},
 	{I386, 54, {0, TIOCLINUX}, ALWAYS(EPERM)},
-	{I386, 54, {0, TUNSETIFF}, ALWAYS(EPERM)},
 	{I386, 359, {AF_INET, SOCK_PACKET}, ALWAYS(EAFNOSUPPORT)},
 	{I386, 287, {1, 1, 1}, ALWAYS(ENOKEY)},
 	{I386, 340, {1, RLIMIT_CPU, 1}, ALWAYS(EPERM)},
