@@ -10,6 +10,13 @@ PREFIX	?= /usr/local
 SBINDIR	?= $(PREFIX)/sbin
 BINDIR	?= $(PREFIX)/bin
 DATADIR	?= $(PREFIX)/share/cgnet
+MANDIR	?= $(PREFIX)/share/man
+BASHDIR	?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR	?= $(PREFIX)/share/zsh/site-functions
+UNITDIR	?= $(PREFIX)/lib/systemd/system
+INITDIR	?= $(patsubst /usr/etc,/etc,$(PREFIX)/etc)/init.d
+# What the units and the init script load.
+POLICY	?= /etc/cgnet.conf
 
 VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
@@ -61,17 +68,18 @@ obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@echo '$(1)' $(patsubst $(BUILD)/%,%,$@))
 
-.PHONY: all check live matrix fuzz bench lint format install uninstall clean help deps
+.PHONY: all man check live matrix fuzz bench lint format install uninstall clean help deps FORCE
 all: $(BUILD)/cgnetd $(BUILD)/cgnet-run
 
 help:
 	@echo 'make            builds build/cgnetd and build/cgnet-run (SAN=1: in build-san, with ASan and UBSan)'
+	@echo 'make man        builds the manual pages in build/man; needs scdoc'
 	@echo 'make check      unit tests; needs no privilege'
 	@echo 'make live       live tests: real connects in a network namespace; needs root'
 	@echo 'make matrix     attacks a session in every way known; writes build/matrix.md; needs root'
 	@echo 'make fuzz       builds the fuzzers; ci/fuzz runs them for a bounded time'
 	@echo 'make bench      builds the benchmarks; ci/bench runs them'
-	@echo 'make lint       clang-format, clang-tidy, cppcheck, shellcheck'
+	@echo 'make lint       clang-format, clang-tidy, cppcheck, shellcheck, and ci/manual'
 	@echo 'make format     rewrites the sources with clang-format'
 	@echo 'make install    to $$DESTDIR$$PREFIX (PREFIX=/usr/local)'
 	@echo 'make uninstall  removes what install put there'
@@ -185,20 +193,50 @@ fuzz: $(fuzz_bin)
 
 bench: all $(bench_bin)
 
-lint: $(skeletons) $(BUILD)/seccomp_filter.h
+lint: all
 	ci/lint
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' ':!vmlinux')
 
-install: all
+pages := $(patsubst src/man/%.scd,$(BUILD)/man/%,$(wildcard src/man/*.scd))
+man: $(pages)
+
+# Made anew each time: what stands in them depends on PREFIX and the like.
+fill = sed 's|@VERSION@|$(VERSION)|; s|@DATADIR@|$(DATADIR)|; s|@SBINDIR@|$(SBINDIR)|; s|@POLICY@|$(POLICY)|'
+
+$(BUILD)/service/%: src/service/% FORCE
+	$(call say,GEN )
+	@mkdir -p $(@D)
+	$(Q)$(fill) $< > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/man/%: src/man/%.scd FORCE
+	@command -v scdoc >/dev/null || { echo 'missing: scdoc (sudo ci/deps installs all)' >&2; exit 1; }
+	$(call say,MAN )
+	@mkdir -p $(@D)
+	$(Q)$(fill) $< | scdoc > $@.tmp && mv $@.tmp $@
+
+installed = $(SBINDIR)/cgnetd $(BINDIR)/cgnet-run $(MANDIR)/man8/cgnetd.8 $(MANDIR)/man1/cgnet-run.1 \
+	$(MANDIR)/man5/cgnet.conf.5 $(BASHDIR)/cgnetd $(BASHDIR)/cgnet-run $(ZSHDIR)/_cgnet \
+	$(UNITDIR)/cgnetd.service $(UNITDIR)/cgnet-classes.service $(INITDIR)/cgnetd
+
+install: all man $(addprefix $(BUILD)/service/,cgnetd.service cgnet-classes.service cgnetd.openrc)
 	install -D -m 0755 $(BUILD)/cgnetd $(DESTDIR)$(SBINDIR)/cgnetd
 	install -D -m 0755 $(BUILD)/cgnet-run $(DESTDIR)$(BINDIR)/cgnet-run
+	install -D -m 0644 $(BUILD)/man/cgnetd.8 $(DESTDIR)$(MANDIR)/man8/cgnetd.8
+	install -D -m 0644 $(BUILD)/man/cgnet-run.1 $(DESTDIR)$(MANDIR)/man1/cgnet-run.1
+	install -D -m 0644 $(BUILD)/man/cgnet.conf.5 $(DESTDIR)$(MANDIR)/man5/cgnet.conf.5
+	install -D -m 0644 src/completion/cgnet.bash $(DESTDIR)$(BASHDIR)/cgnetd
+	ln -sf cgnetd $(DESTDIR)$(BASHDIR)/cgnet-run
+	install -D -m 0644 src/completion/_cgnet $(DESTDIR)$(ZSHDIR)/_cgnet
+	install -D -m 0644 $(BUILD)/service/cgnetd.service $(DESTDIR)$(UNITDIR)/cgnetd.service
+	install -D -m 0644 $(BUILD)/service/cgnet-classes.service $(DESTDIR)$(UNITDIR)/cgnet-classes.service
+	install -D -m 0755 $(BUILD)/service/cgnetd.openrc $(DESTDIR)$(INITDIR)/cgnetd
 	install -d $(DESTDIR)$(DATADIR)/policies
 	install -m 0644 policies/*.conf $(DESTDIR)$(DATADIR)/policies/
 
 uninstall:
-	rm -f $(DESTDIR)$(SBINDIR)/cgnetd $(DESTDIR)$(BINDIR)/cgnet-run
+	rm -f $(addprefix $(DESTDIR),$(installed))
 	rm -rf $(DESTDIR)$(DATADIR)
 
 clean:

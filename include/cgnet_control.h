@@ -22,6 +22,9 @@
 #define CGNET_REQUEST_MAX 4096	/* bytes of a request */
 #define CGNET_REPLY_MAX	  32768 /* bytes of a packet of a reply */
 
+/* A year. */
+#define CGNET_RULE_SECONDS_MAX 31536000
+
 enum cgnet_msg_type {
 	/* Requests. */
 	CGNET_MSG_ENTER = 1,
@@ -30,6 +33,9 @@ enum cgnet_msg_type {
 	CGNET_MSG_EVENTS = 4,
 	CGNET_MSG_FIRST = 5,
 	CGNET_MSG_METRICS = 6, /* nothing but the header */
+	CGNET_MSG_RULE_ADD = 16,
+	CGNET_MSG_RULE_DROP = 17,
+	CGNET_MSG_RULES = 18,
 	/* Replies. */
 	CGNET_MSG_REPLY = 128,
 	CGNET_MSG_ENTERED = 129,
@@ -83,6 +89,29 @@ struct cgnet_first {
 	struct cgnet_msg msg;
 	char class_name[CGNET_NAME_SIZE];
 	char session[CGNET_SESSION_SIZE];
+};
+
+/* A rule beside those of the file, in force when the reply ends with status 0. */
+struct cgnet_rule_add {
+	struct cgnet_msg msg;
+	__u32 verdict; /* enum cgnet_verdict */
+	__u32 keep;    /* 1: survives reloads and restarts */
+	__u32 pad;
+	__u64 seconds; /* until it ends; 0 for never */
+	char class_name[CGNET_NAME_SIZE];
+	char rule[CGNET_RULE_SIZE];
+};
+
+struct cgnet_rule_drop {
+	struct cgnet_msg msg;
+	__u32 number;
+};
+
+/* Lists the rules that were given at run time. */
+struct cgnet_rules {
+	struct cgnet_msg msg;
+	__u32 json;			  /* 1: JSON, else words */
+	char class_name[CGNET_NAME_SIZE]; /* "" for all */
 };
 
 enum cgnet_reply_flag {

@@ -93,6 +93,13 @@ static const struct {
 	[CGNET_HOOK_DEVICE] = {"device", BPF_CGROUP_DEVICE, CGNET_LAYER_CREATE},
 };
 
+/* Index in cgnet_class_info.limits. */
+enum cgnet_limit {
+	CGNET_LIMIT_PIDS,   /* tasks */
+	CGNET_LIMIT_MEMORY, /* bytes */
+	CGNET_LIMITS,
+};
+
 /* The instance. Strings are NUL-terminated; an empty class name means that there is none. */
 struct cgnet_info {
 	__u32 abi; /* CGNET_ABI_VERSION of the cgnetd that pinned all this */
@@ -112,11 +119,14 @@ struct cgnet_class_info {
 	__u32 prefixes6;
 	__u32 prog_ids[CGNET_HOOKS]; /* 0 where the class needs no program */
 	__u32 programs;		     /* which build of the programs it is, see programs_build() */
-	__u64 cgroup_id; /* st_ino of the class's directory */
-	__u8 digest[32]; /* SHA-256 of the compiled class */
+	__u64 cgroup_id;	     /* st_ino of the class's directory */
+	__u64 limits[CGNET_LIMITS];  /* of all its sessions together; 0 for none */
+	__u8 digest[32];	     /* SHA-256 of the compiled class */
 };
 
-_Static_assert(sizeof(struct cgnet_class_info) == 36 + 4 * (CGNET_HOOKS + 1) + 40, "no padding");
+_Static_assert(sizeof(struct cgnet_class_info) ==
+		       36 + 4 * (CGNET_HOOKS + 1) + 8 * CGNET_LIMITS + 40,
+	       "no padding");
 
 /* What a dynamic set held when the policy was loaded. */
 struct cgnet_set_member {

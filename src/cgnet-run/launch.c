@@ -102,6 +102,11 @@ pid_t launch(const struct session *s, const struct opts *o, const struct confine
 		return why_set(why, -EAGAIN,
 			       "%s: removed at once by others, or not in this cgroup namespace",
 			       s->dir);
+	case -EAGAIN:
+		return why_set(why, -EBUSY,
+			       "cannot start in %s: no more processes (pids_max of the class, or a "
+			       "limit of this host)",
+			       s->dir);
 	case -ENOSYS:
 	case -E2BIG:
 	case -EINVAL:

@@ -226,7 +226,11 @@ static int commit(struct load *l, struct why *why)
 		err = step_commit(&l->steps[i], why);
 	if (!err && l->older)
 		err = generation_pin(&l->generation, l->in, why);
-	return err ? err : shared_commit(&l->shared, l->in, &l->info, why);
+	if (!err)
+		err = shared_commit(&l->shared, l->in, &l->info, why);
+	for (size_t i = 0; i < l->n && !err; i++)
+		err = step_limit(&l->steps[i], why);
+	return err;
 }
 
 static void undo(struct load *l)

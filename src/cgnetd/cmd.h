@@ -20,6 +20,7 @@ struct options {
 	const char *log_events;	  /* --log-events stderr|syslog */
 	const char *metrics_file; /* --metrics-file FILE */
 	unsigned long count;	  /* --count N, 0 for no end */
+	bool keep;		  /* --keep */
 };
 
 int cmd_check(int nfiles, char **files);
@@ -32,6 +33,10 @@ int cmd_explain(const struct options *opt, const char *class_name, const char *d
 int cmd_events(const struct options *opt);
 int cmd_learn(const struct options *opt);
 int cmd_metrics(const struct options *opt);
+int cmd_allow(const struct options *opt, const char *rule);
+int cmd_deny(const struct options *opt, const char *rule);
+int cmd_rules(const struct options *opt);
+int cmd_forget(const struct options *opt, const char *number);
 int cmd_serve(const struct options *opt, const char *file);
 int cmd_doctor(const struct options *opt);
 

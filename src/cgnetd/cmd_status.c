@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "cgroup.h"
 #include "cmd.h"
 #include "report.h"
 #include "status.h"
+
+static void show_limits(const struct class_status *c)
+{
+	char wanted[LIMIT_STR_SIZE], in_force[LIMIT_STR_SIZE];
+
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		const struct class_limit *l = &c->limits[i];
+
+		if (!l->wanted)
+			continue;
+		printf("  limit     %s %s, %llu%s in use\n", cgroup_limit_name(i),
+		       limit_format(i, l->wanted, wanted),
+		       (unsigned long long)(i == CGNET_LIMIT_MEMORY ? l->usage >> 10 : l->usage),
+		       i == CGNET_LIMIT_MEMORY ? "K" : "");
+		if (l->lost)
+			printf("  warning   %s is %s in the cgroup; load sets it again\n",
+			       cgroup_limit_name(i), limit_format(i, l->in_force, in_force));
+	}
+}
 
 static void show_class(const struct class_status *c, const char *default_class)
 {
@@ -28,6 +48,7 @@ static void show_class(const struct class_status *c, const char *default_class)
 	if (status_audits(c) || sum.would_deny)
 		printf(", %llu would be denied", (unsigned long long)sum.would_deny);
 	printf("; of %llu no event tells\n", (unsigned long long)sum.dropped);
+	show_limits(c);
 	printf("  sessions  %zu%s%s\n", c->sessions.n, c->sessions.n ? ": " : "",
 	       sessions_format(&c->sessions, names, sizeof(names)));
 }

@@ -224,12 +224,32 @@ static int check_landlock(struct findings *f)
 			   "pidfd_getfd are refused to sessions altogether");
 }
 
+static int check_limits(struct findings *f)
+{
+	char name[32], advice[64];
+	struct why why;
+	int err = 0;
+
+	for (int i = 0; i < CGNET_LIMITS && !err; i++) {
+		if (!cgroup_limit_probe(i, &why)) {
+			snprintf(name, sizeof(name), "%s is on cgroup2",
+				 cgroup_limit_controller(i));
+			err = finding_add(f, "controller", FINDING_OK, name, "");
+			continue;
+		}
+		snprintf(advice, sizeof(advice), "a class with %s is refused",
+			 cgroup_limit_name(i));
+		err = finding_add(f, "controller", FINDING_WARNING, why.text, advice);
+	}
+	return err;
+}
+
 int doctor_kernel(struct findings *f)
 {
 	int (*const checks[])(struct findings *) = {
 		check_privilege, check_cgroup,	 check_delegation, check_v1,
 		check_bpffs,	 check_btf,	 check_layers,	   check_errno,
-		check_clone,	 check_landlock, check_sysrq,
+		check_clone,	 check_landlock, check_sysrq,	   check_limits,
 	};
 	int err = 0;
 

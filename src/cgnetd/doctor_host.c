@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cgroup.h"
 #include "doctor.h"
 #include "status.h"
 
@@ -82,11 +83,31 @@ int doctor_sockets(struct findings *f)
 	return err;
 }
 
+static int check_class_limits(struct findings *f, const struct class_status *c)
+{
+	char detail[256], wanted[LIMIT_STR_SIZE], in_force[LIMIT_STR_SIZE];
+	int err = 0;
+
+	for (int i = 0; i < CGNET_LIMITS && !err; i++) {
+		const struct class_limit *l = &c->limits[i];
+
+		if (!l->lost)
+			continue;
+		snprintf(detail, sizeof(detail), "class %s has %s %s in its cgroup, not %s",
+			 c->name, cgroup_limit_name(i), limit_format(i, l->in_force, in_force),
+			 limit_format(i, l->wanted, wanted));
+		err = finding_add(f, "class", FINDING_WARNING, detail, "load sets it again");
+	}
+	return err;
+}
+
 static int check_class(struct findings *f, const struct class_status *c)
 {
 	char detail[128];
-	int err = 0;
+	int err = check_class_limits(f, c);
 
+	if (err)
+		return err;
 	snprintf(detail, sizeof(detail), "class %s has privileges = keep", c->name);
 	if (c->info.keep_privileges)
 		err = finding_add(f, "class", FINDING_WARNING, detail,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "class_limits.h"
 #include "ends.h"
 #include "event_maps.h"
 #include "live_class.h"
@@ -115,6 +116,8 @@ static int enter(struct enters *e, const struct peer *peer, const struct cgnet_e
 		err = verify(in, choice.class_name, dir, why);
 	if (!err)
 		err = place_check_policy(peer, info.mount, dir, why);
+	if (!err)
+		err = class_limits_room(dir, why);
 	if (err)
 		return err;
 	snprintf(cgroup, sizeof(cgroup), "%s/%s", info.cgroup, choice.class_name);

@@ -12,6 +12,7 @@
 #include "netwatch.h"
 #include "pace.h"
 #include "reload.h"
+#include "rules.h"
 #include "serve.h"
 
 #define RESOLV_CONF "/etc/resolv.conf"
@@ -233,14 +234,15 @@ void follow_describe(const struct follow *f, struct load_request *out)
 	out->changes = f->busy_changes;
 	out->lists = f->busy + FIRST_LIST;
 	out->nlists = f->npaths - FIRST_LIST;
+	out->runtime = rules_runtime(serve_rules(f->serve));
 }
 
-void follow_started(struct follow *f)
+void follow_started(struct follow *f, unsigned int more)
 {
 	f->working = true;
 	f->started = serve_now_us();
 	f->started_time = time(NULL);
-	f->busy_changes = f->changes;
+	f->busy_changes = f->changes | more;
 	f->changes = 0;
 	for (size_t i = 0; i < f->npaths; i++) {
 		f->busy[i] = f->changed[i];

@@ -25,8 +25,8 @@ const struct snapshot *follow_snapshot(const struct follow *f);
 /* In a worker: what it has to go by. file and force are the caller's. */
 void follow_describe(const struct follow *f, struct load_request *out);
 
-/* A worker has started, with what changed until now. */
-void follow_started(struct follow *f);
+/* A worker starts, with what changed until now, and with more of it (enum load_change). */
+void follow_started(struct follow *f, unsigned int more);
 
 /* It is through, and the policy in force. Takes the lists of result. */
 void follow_loaded(struct follow *f, struct load_result *result);

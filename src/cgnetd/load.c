@@ -162,6 +162,29 @@ static int take_last(struct load *l, struct why *why)
 	return 0;
 }
 
+/*
+ * A reload is the end of those that are not kept; the service drops them when it has succeeded. The
+ * copy of them here is this worker's own.
+ */
+static int add_runtime(struct load *l, struct why *why)
+{
+	struct runtime rules = {};
+	int err = 0;
+
+	if (!l->request->runtime)
+		return 0;
+	if (runtime_copy(l->request->runtime, &rules))
+		return why_set(why, -ENOMEM, "out of memory");
+	if (!l->result.again)
+		runtime_reload(&rules, rules.last);
+	if (runtime_add_to(&rules, l->policy, l->d))
+		err = why_set(why, -ENOMEM, "out of memory");
+	if (!err && l->request->rule && !runtime_is_in(l->policy, l->request->rule))
+		err = why_set(why, -ENOENT, "the rule cannot come into force");
+	runtime_free(&rules);
+	return err;
+}
+
 static int read_policy(struct load *l, struct why *why)
 {
 	int err = 0;
@@ -175,9 +198,7 @@ static int read_policy(struct load *l, struct why *why)
 	} else if (!err) {
 		err = take_last(l, why);
 	}
-	if (!err && l->request->runtime && runtime_add_to(l->request->runtime, l->policy, l->d))
-		err = why_set(why, -ENOMEM, "out of memory");
-	return err;
+	return err ? err : add_runtime(l, why);
 }
 
 /* True if the only thing that may have changed is the host, and it has not. */
@@ -187,16 +208,23 @@ static bool nothing_changed(const struct load *l)
 	       !l->lists_changed && facts_equal(&l->facts, &l->last.facts);
 }
 
+/* Warnings of the file were given when it was loaded. */
+static void pass_on(struct load *l, const struct diag *diag)
+{
+	if (diag->kind == DIAG_ERROR)
+		diag_error(l->d, diag->file, diag->line, "%s", diag->text);
+	else if (l->request->rule && !strcmp(diag->file, RUNTIME_FILE) &&
+		 (uint32_t)diag->line == l->request->rule)
+		diag_warning(l->d, diag->file, diag->line, "%s", diag->text);
+}
+
 static int compile(struct load *l, struct why *why)
 {
 	struct diags quiet = {}, *d = l->result.again ? &quiet : l->d;
 
 	l->compiled = compile_policy(l->policy, &l->facts, d);
-	/* Warnings of the file were given when it was loaded. */
 	for (size_t i = 0; i < quiet.n; i++)
-		if (quiet.items[i].kind == DIAG_ERROR)
-			diag_error(l->d, quiet.items[i].file, quiet.items[i].line, "%s",
-				   quiet.items[i].text);
+		pass_on(l, &quiet.items[i]);
 	diags_free(&quiet);
 	if (!l->compiled)
 		return why_set(why, -EINVAL, "the policy does not fit this host");

@@ -36,6 +36,7 @@ struct load_request {
 	const bool *lists;		 /* which of load_result.lists changed */
 	size_t nlists;
 	const struct runtime *runtime;
+	uint32_t rule; /* of runtime, one that has to find its place; 0 if none */
 };
 
 struct load_result {

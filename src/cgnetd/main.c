@@ -20,6 +20,7 @@ enum {
 	OPT_CLASS,
 	OPT_COUNT,
 	OPT_FOR,
+	OPT_KEEP,
 	OPT_LOG_EVENTS,
 	OPT_METRICS_FILE
 };
@@ -33,6 +34,7 @@ enum {
 	TAKES_COUNT = 16,
 	TAKES_SERVICE = 32,
 	TAKES_FOR = 64,
+	TAKES_KEEP = 128,
 };
 
 struct arguments {
@@ -100,6 +102,26 @@ static int run_kill(const struct arguments *a)
 	return cmd_kill(&a->opt, a->args[0]);
 }
 
+static int run_allow(const struct arguments *a)
+{
+	return cmd_allow(&a->opt, a->args[0]);
+}
+
+static int run_deny(const struct arguments *a)
+{
+	return cmd_deny(&a->opt, a->args[0]);
+}
+
+static int run_rules(const struct arguments *a)
+{
+	return cmd_rules(&a->opt);
+}
+
+static int run_forget(const struct arguments *a)
+{
+	return cmd_forget(&a->opt, a->args[0]);
+}
+
 static int run_serve(const struct arguments *a)
 {
 	return cmd_serve(&a->opt, a->args[0]);
@@ -121,6 +143,10 @@ static const struct command commands[] = {
 	{"sessions", "", 0, 0, TAKES_JSON, run_sessions},
 	{"kill", "SESSION", 1, 1, 0, run_kill},
 	{"serve", "FILE", 1, 1, TAKES_SERVICE, run_serve},
+	{"allow", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_allow},
+	{"deny", "RULE", 1, 1, TAKES_CLASS | TAKES_FOR | TAKES_KEEP, run_deny},
+	{"rules", "", 0, 0, TAKES_CLASS | TAKES_JSON, run_rules},
+	{"forget", "NUMBER", 1, 1, 0, run_forget},
 	{"doctor", "", 0, 0, TAKES_JSON, run_doctor},
 	{"explain", "CLASS DEST", 2, 2, TAKES_JSON | TAKES_POLICY, run_explain},
 };
@@ -135,12 +161,17 @@ static const char doc[] =
 	"  unload               take everything down\n"
 	"  status               show classes, layers, sessions and counters\n"
 	"  serve FILE           load, then stay: let users in, reload on SIGHUP\n"
+	"  allow RULE           add a rule to those of a class, at run time\n"
+	"  deny RULE            the same\n"
+	"  rules                list the rules that were added at run time\n"
+	"  forget NUMBER        take one of them back\n"
 	"  sessions             list the sessions that live\n"
 	"  kill SESSION         end one, given as SESSION or CLASS/SESSION\n"
 	"  explain CLASS DEST   say which rule decides for ADDR[:PORT][/PROTO]\n"
 	"  events               show denials as they happen\n"
 	"  learn                print rules that would allow what is denied meanwhile\n"
 	"  metrics              print counters for Prometheus\n"
+	"  doctor               say what this kernel and host can enforce\n"
 	"\n"
 	"Exit status: 0 done or allowed, 1 refused or denied, 2 wrong usage.";
 
@@ -152,10 +183,12 @@ static const struct argp_option options[] = {
 	{"run-dir", OPT_RUN_DIR, "DIR", 0,
 	 "the instance's run directory (" CGNET_DEFAULT_RUN_DIR ")", 0},
 	{"force", OPT_FORCE, NULL, 0, "load, unload: end the sessions that are in the way", 1},
-	{"json", OPT_JSON, NULL, 0, "status, sessions, explain, events, doctor: for machines", 1},
+	{"json", OPT_JSON, NULL, 0,
+	 "status, sessions, rules, explain, events, doctor: for machines", 1},
+	{"keep", OPT_KEEP, NULL, 0, "allow, deny: also when the policy is loaded again", 1},
 	{"policy", OPT_POLICY, "FILE", 0, "explain: from this file instead of the kernel", 1},
-	{"class", OPT_CLASS, "CLASS", 0, "events, learn: of this class only", 1},
-	{"for", OPT_FOR, "TIME", 0, "learn: for so long (10m, 1h); else until a signal", 1},
+	{"class", OPT_CLASS, "CLASS", 0, "events, learn, allow, deny, rules: of this class", 1},
+	{"for", OPT_FOR, "TIME", 0, "learn, allow, deny: for so long: 90s, 10m, 8h, 7d", 1},
 	{"log-events", OPT_LOG_EVENTS, "WHERE", 0, "serve: log denials to stderr or syslog", 1},
 	{"metrics-file", OPT_METRICS_FILE, "FILE", 0,
 	 "serve: keep this file up to date with what `metrics` prints", 1},
@@ -214,6 +247,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			return 0;
 		argp_error(state, "--count takes a number from 1");
 		return EINVAL;
+	case OPT_KEEP:
+		a->opt.keep = true;
+		a->given |= TAKES_KEEP;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (a->nargs == MAX_ARGS)
 			return E2BIG;

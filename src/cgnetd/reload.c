@@ -12,6 +12,7 @@
 
 #include "follow.h"
 #include "log.h"
+#include "rules.h"
 #include "serve.h"
 
 /* A worker that takes longer is stuck, in a name service for example. */
@@ -25,6 +26,8 @@ struct job {
 	char *file; /* NULL: follows what changed */
 	bool force;
 	bool asked;	       /* by a client, who may have left since */
+	uint32_t rule;	       /* a run-time rule that is to come into force; 0 if none */
+	char *answer;	       /* what the client is told then */
 	struct client *client; /* NULL if nobody waits */
 };
 
@@ -101,7 +104,7 @@ __attribute__((noreturn)) static void work(const struct job *job, int fd)
 	struct output out, err;
 
 	struct follow *follow = serve_follow(job->reloads->serve);
-	struct load_request request = {.file = job->file, .force = job->force};
+	struct load_request request = {.file = job->file, .force = job->force, .rule = job->rule};
 
 	close_others(fd, follow_snapshot(follow));
 	signal(SIGHUP, SIG_IGN);
@@ -114,7 +117,7 @@ __attribute__((noreturn)) static void work(const struct job *job, int fd)
 	diags_print(&d, err.file);
 	/* What is wrong with the file has been said by now. */
 	if (r.err && !d.errors)
-		fprintf(err.file, "%s: %s\n", job->file ? job->file : "follow", r.why.text);
+		fprintf(err.file, "%s: %s\n", job->file ? job->file : "policy", r.why.text);
 	fclose(out.file);
 	fclose(err.file);
 	r.ngrants = r.load.grants.n;
@@ -135,6 +138,7 @@ static void job_free(struct job *job)
 	if (job->client)
 		client_on_close(job->client, NULL, NULL);
 	free(job->file);
+	free(job->answer);
 	free(job);
 }
 
@@ -178,6 +182,8 @@ static int unpack(struct evbuffer *from, struct result *r, char **text)
 static void fail(const struct reloads *r, const struct job *job, const char *reason)
 {
 	follow_failed(serve_follow(r->serve), !job->file);
+	if (job->rule)
+		rules_failed(serve_rules(r->serve), job->rule);
 	if (job->file)
 		serve_not_loaded(r->serve, reason);
 }
@@ -202,6 +208,8 @@ static void finish(struct reloads *r, const struct job *job)
 			fail(r, job, result.why.text);
 		else if (job->file)
 			serve_loaded(r->serve, job->file, &result.load);
+		if (!err && job->file)
+			rules_reloaded(serve_rules(r->serve));
 		if (!err)
 			follow_loaded(serve_follow(r->serve), &result.load);
 		/* The snapshot is lost: from the file, then. */
@@ -209,7 +217,7 @@ static void finish(struct reloads *r, const struct job *job)
 			log_error("reload: out of memory");
 	}
 	if (job->client)
-		client_end(job->client, err ? EXIT_REFUSED : EXIT_DONE, NULL);
+		client_end(job->client, err ? EXIT_REFUSED : EXIT_DONE, err ? NULL : job->answer);
 	load_result_free(&result.load);
 }
 
@@ -260,7 +268,9 @@ static int fork_worker(struct reloads *r)
 
 	if (pipe2(fds, O_CLOEXEC))
 		return -errno;
-	follow_started(serve_follow(r->serve));
+	follow_started(serve_follow(r->serve), !r->first->file && r->first->asked ? LOAD_RULES : 0);
+	if (r->first->file)
+		rules_reloading(serve_rules(r->serve));
 	r->event = event_new(serve_base(r->serve), fds[0], EV_READ | EV_PERSIST, worker_event, r);
 	r->worker = r->event ? fork() : -1;
 	if (!r->worker)
@@ -361,6 +371,24 @@ void reload_request(struct client *c, const struct cgnet_msg *msg)
 	}
 	job->asked = true;
 	job->force = request->force;
+	job->client = c;
+	client_on_close(c, forget_client, job);
+	start_next(r);
+}
+
+void reload_rule(struct client *c, uint32_t rule, const char *answer)
+{
+	struct reloads *r = serve_reloads(client_serve(c));
+	struct job *job = add_job(r, NULL);
+
+	if (!job) {
+		rules_failed(serve_rules(r->serve), rule);
+		client_end(c, EXIT_REFUSED, "out of memory\n");
+		return;
+	}
+	job->asked = true;
+	job->rule = rule;
+	job->answer = answer ? strdup(answer) : NULL;
 	job->client = c;
 	client_on_close(c, forget_client, job);
 	start_next(r);

@@ -7,6 +7,8 @@
 #ifndef CGNETD_RELOAD_H
 #define CGNETD_RELOAD_H
 
+#include <stdint.h>
+
 #include "control.h"
 
 struct reloads;
@@ -25,6 +27,12 @@ int reload_start(struct reloads *r);
 
 /* The same for what changed around the policy that was loaded last (follow.h). */
 int reload_again(struct reloads *r);
+
+/*
+ * Puts in force what changed of the run-time rules, among it rule (0 for none); c is told answer
+ * (may be NULL), or why not.
+ */
+void reload_rule(struct client *c, uint32_t rule, const char *answer);
 
 /* Handles CGNET_MSG_LOAD. */
 void reload_request(struct client *c, const struct cgnet_msg *msg);

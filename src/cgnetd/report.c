@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 
+#include "cgroup.h"
+
 /* json-c takes ownership of value; a NULL (out of memory) is remembered in *ok. */
 static void add(json_object *to, const char *key, json_object *value, bool *ok)
 {
@@ -52,6 +54,29 @@ static json_object *counters(const struct class_status *c, bool *ok)
 	return out;
 }
 
+/* What is in force: {"pids_max":{"limit":100,"usage":3}}; null where the policy states none. */
+static json_object *limits(const struct class_status *c, bool *ok)
+{
+	json_object *out = json_object_new_object();
+
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		const struct class_limit *l = &c->limits[i];
+		json_object *limit;
+
+		if (!l->wanted) {
+			/* json-c's null is NULL. */
+			json_object_object_add(out, cgroup_limit_name(i), NULL);
+			continue;
+		}
+		limit = json_object_new_object();
+		add(limit, "limit", json_object_new_uint64(l->in_force), ok);
+		add(limit, "usage", json_object_new_uint64(l->usage), ok);
+		add(limit, "policy", json_object_new_uint64(l->wanted), ok);
+		add(out, cgroup_limit_name(i), limit, ok);
+	}
+	return out;
+}
+
 static json_object *session_names(const struct sessions *s, bool *ok)
 {
 	json_object *out = json_object_new_array();
@@ -78,6 +103,7 @@ static json_object *class_object(const struct class_status *c, bool *ok)
 	    json_object_new_string(c->info.settings.flags & CGNET_UNIX_NONE ? "none" : "any"), ok);
 	add(out, "privileges", json_object_new_string(c->info.keep_privileges ? "keep" : "drop"),
 	    ok);
+	add(out, "limits", limits(c, ok), ok);
 	add(out, "sessions", json_object_new_uint64(c->sessions.n), ok);
 	add(out, "session_names", session_names(&c->sessions, ok), ok);
 	add(out, "prefixes4", json_object_new_uint64(c->info.prefixes4), ok);

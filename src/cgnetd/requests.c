@@ -6,6 +6,7 @@
 #include "enter.h"
 #include "feed.h"
 #include "reload.h"
+#include "rules.h"
 #include "serve.h"
 
 enum who {
@@ -38,6 +39,9 @@ static const struct {
 	{CGNET_MSG_EVENTS, "events", WHO_OPERATOR, feed_events_request},
 	{CGNET_MSG_FIRST, "first", WHO_ANYONE, feed_first_request},
 	{CGNET_MSG_METRICS, "metrics", WHO_ANYONE, feed_metrics_request},
+	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
+	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
+	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
 };
 
 static bool may(const struct client *c, enum who who)

@@ -21,6 +21,7 @@
 #include "notify.h"
 #include "quota.h"
 #include "reload.h"
+#include "rules.h"
 
 /* Descriptors besides those of clients, which take two each. */
 #define FILES_MORE 256
@@ -38,6 +39,7 @@ struct serve {
 	struct event *watchdog;
 	struct reloads *reloads;
 	struct follow *follow;
+	struct rules_set *rules;
 	struct control *control;
 	struct enters *enters;
 	struct feed *feed;
@@ -84,6 +86,11 @@ struct reloads *serve_reloads(struct serve *s)
 struct follow *serve_follow(struct serve *s)
 {
 	return s->follow;
+}
+
+struct rules_set *serve_rules(struct serve *s)
+{
+	return s->rules;
 }
 
 struct enters *serve_enters(struct serve *s)
@@ -275,7 +282,8 @@ static int start(struct serve *s, const char *file, struct why *why)
 	s->base = event_base_new();
 	if (s->base) {
 		s->follow = follow_new(s, why);
-		if (!s->follow)
+		s->rules = s->follow ? rules_new(s, why) : NULL;
+		if (!s->rules)
 			return -EIO;
 		s->reloads = reloads_new(s);
 	}
@@ -292,6 +300,7 @@ static void finish(struct serve *s)
 	control_close(s->control);
 	reloads_free(s->reloads);
 	follow_free(s->follow);
+	rules_free(s->rules);
 	enters_free(s->enters);
 	feed_free(s->feed);
 	for (size_t i = 0; i < NSIGNALS; i++)

@@ -22,6 +22,7 @@ struct reloads;
 struct enters;
 struct feed;
 struct follow;
+struct rules_set;
 struct serve;
 
 /* Runs until a signal ends it. Returns an exit status. */
@@ -53,6 +54,9 @@ const char *serve_metrics_file(const struct serve *s);
 
 /* What the policy depends on besides its file; follow_changed() has it compiled again. */
 struct follow *serve_follow(struct serve *s);
+
+/* Rules given at run time. */
+struct rules_set *serve_rules(struct serve *s);
 
 bool serve_is_operator(const struct serve *s, const struct peer *peer);
 

@@ -8,6 +8,8 @@
 #include <sys/file.h>
 
 #include "bpffs.h"
+#include "cgroup.h"
+#include "class_limits.h"
 #include "live_class.h"
 #include "programs.h"
 #include "shared.h"
@@ -78,6 +80,33 @@ static void check_layers(struct class_status *c)
 	}
 }
 
+const char *limit_format(enum cgnet_limit limit, uint64_t value, char buf[LIMIT_STR_SIZE])
+{
+	static const char units[] = "KMGT";
+	int unit = -1;
+
+	for (; limit == CGNET_LIMIT_MEMORY && unit < 3 && value && !(value % 1024); unit++)
+		value /= 1024;
+	if (value)
+		snprintf(buf, LIMIT_STR_SIZE, "%llu%.1s", (unsigned long long)value,
+			 unit < 0 ? "" : &units[unit]);
+	else
+		snprintf(buf, LIMIT_STR_SIZE, "none");
+	return buf;
+}
+
+static void check_limits(struct class_status *c)
+{
+	for (int i = 0; i < CGNET_LIMITS; i++) {
+		struct class_limit *l = &c->limits[i];
+
+		l->wanted = c->info.limits[i];
+		if (l->wanted)
+			l->lost = cgroup_limit_get(c->cgroup, i, &l->in_force, &l->usage) ||
+				  !class_limits_equal(i, l->in_force, l->wanted);
+	}
+}
+
 static int read_class(struct class_status *c, const char *dir, struct why *why)
 {
 	struct live_class lc = LIVE_CLASS_NONE;
@@ -94,6 +123,7 @@ static int read_class(struct class_status *c, const char *dir, struct why *why)
 	if (err)
 		return err;
 	check_layers(c);
+	check_limits(c);
 	err = sessions_list(c->cgroup, &c->sessions);
 	return err ? why_set(why, err, "cannot list sessions: %s", strerror(-err)) : 0;
 }

@@ -7,6 +7,13 @@
 #include "instance.h"
 #include "sessions.h"
 
+struct class_limit {
+	uint64_t wanted;   /* what the policy says; 0 for no limit, and then the rest is 0, too */
+	uint64_t in_force; /* what the cgroup says; 0 for no limit */
+	uint64_t usage;
+	bool lost; /* what is in force is not what the policy says */
+};
+
 struct class_status {
 	char name[CGNET_NAME_SIZE];
 	char cgroup[PATH_MAX];
@@ -14,6 +21,7 @@ struct class_status {
 	struct sessions sessions;
 	struct cgnet_counts counts[CGNET_LAYERS];
 	struct why off[CGNET_LAYERS]; /* why a layer is off; "" if it is on */
+	struct class_limit limits[CGNET_LIMITS];
 };
 
 struct status {
@@ -31,6 +39,9 @@ struct status {
 int status_read(const struct instance *in, bool wait, struct status *out, struct why *why);
 void status_free(struct status *s);
 
+/* "4194304" for a number of tasks, "512M" for bytes, "none" for 0. Returns buf. */
+#define LIMIT_STR_SIZE 24
+const char *limit_format(enum cgnet_limit limit, uint64_t value, char buf[LIMIT_STR_SIZE]);
 /* The counters of all layers together. */
 struct cgnet_counts status_sum(const struct class_status *c);
 

@@ -37,6 +37,7 @@ static void describe(struct step *s)
 	s->info.fallback = c->fallback;
 	s->info.prefixes4 = c->n4;
 	s->info.prefixes6 = c->n6;
+	memcpy(s->info.limits, c->limits, sizeof(s->info.limits));
 	s->info.programs = programs_build();
 	class_digest(c, s->info.digest);
 }
@@ -132,6 +133,12 @@ static int prepare_new(struct step *s, const struct generation *g, int core_btf,
 	if (!err)
 		err = cgroup_make(s->cgroup, &s->made_cgroup, why);
 	if (!err)
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
+	/* No session is in the way; one limit too low for a process is found by the self-test. */
+	if (!err && s->action == STEP_ADD)
+		err = class_limits_set(&s->limits, s->cgroup, s->compiled->limits, s->info.limits,
+				       why);
+	if (!err)
 		err = live_class_build(&s->live, &plan, &s->maps, why);
 	if (!err)
 		err = live_class_read(&s->live, &s->info, why);
@@ -175,6 +182,10 @@ int step_prepare(struct step *s, const struct generation *g, int core_btf, struc
 {
 	int err = 0;
 
+	if (s->action == STEP_KEEP || s->action == STEP_CHANGE)
+		err = class_limits_prepare(s->cgroup, s->compiled->limits, why);
+	if (err)
+		return name_class(s, err, why);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE)
 		err = prepare_new(s, g, core_btf, why);
 	else if (s->action == STEP_CHANGE)
@@ -220,12 +231,22 @@ int step_commit(struct step *s, struct why *why)
 	return name_class(s, err, why);
 }
 
+int step_limit(struct step *s, struct why *why)
+{
+	if (s->action == STEP_DROP)
+		return 0;
+	return name_class(
+		s, class_limits_set(&s->limits, s->cgroup, s->info.limits, s->old_info.limits, why),
+		why);
+}
+
 /*
  * Best effort where the kernel refuses: what is in force is the old policy by now, and a record
  * that could not be restored has no digest, so that the next load writes everything anew.
  */
 void step_undo(struct step *s, const struct generation *g)
 {
+	class_limits_restore(&s->limits, s->cgroup);
 	if (s->action == STEP_ADD || s->action == STEP_REPLACE) {
 		bpffs_remove_tree(s->temp);
 		if (s->committed && s->action == STEP_ADD)

@@ -3,6 +3,7 @@
 #ifndef CGNETD_STEP_H
 #define CGNETD_STEP_H
 
+#include "class_limits.h"
 #include "live_class.h"
 
 enum step_action {
@@ -25,6 +26,7 @@ struct step {
 	struct live_class live;
 	struct policy_maps maps, old_maps;
 	struct cgnet_class_info info, old_info;
+	struct class_limits limits;
 };
 
 /*
@@ -44,7 +46,14 @@ int step_prepare(struct step *s, const struct generation *g, int core_btf, struc
 /* Records and pins what has come into force. Returns 0 or a negative errno with the reason. */
 int step_commit(struct step *s, struct why *why);
 
-/* Takes back step_prepare() and step_commit(), after the generation was flipped back if it was. */
+/*
+ * Sets the class's limits. What memory they take from sessions does not come back: the last thing
+ * before a load has succeeded. Returns 0 or a negative errno with the reason.
+ */
+int step_limit(struct step *s, struct why *why);
+
+/* Takes back step_prepare() step_commit() and step_limit(), after the generation was flipped back
+ * if it was. */
 void step_undo(struct step *s, const struct generation *g);
 
 /* Lets go of the policy that was in force: the standby slot gets the new one too. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cgnet_state.h"
 #include "util.h"
 
 /*
@@ -33,6 +34,32 @@ int cgroup_populated(const char *path);
  * Returns 0 at the end or a negative errno.
  */
 int cgroup_each_child(const char *path, int (*visit)(const char *name, void *arg), void *arg);
+
+/* A limit's name in a policy, "pids_max", and its controller's, "pids". */
+const char *cgroup_limit_name(enum cgnet_limit limit);
+const char *cgroup_limit_controller(enum cgnet_limit limit);
+
+/*
+ * Whether the limit's controller is on cgroup2 here. Returns 0, or -EOPNOTSUPP with the reason,
+ * which names the controller.
+ */
+int cgroup_limit_probe(enum cgnet_limit limit, struct why *why);
+
+/*
+ * Switches the limit's controller on for path, in every cgroup above it. It stays on: others may
+ * count on it by the time that path is removed. Returns 0 or a negative errno with the reason.
+ */
+int cgroup_limit_enable(const char *path, enum cgnet_limit limit, struct why *why);
+
+/*
+ * Reads the limit of path and, if usage is not NULL, how much of it is in use; 0 for no limit. The
+ * kernel counts memory in whole pages. Returns 0, or a negative errno: -ENOENT if the
+ * controller is not on for path.
+ */
+int cgroup_limit_get(const char *path, enum cgnet_limit limit, uint64_t *value, uint64_t *usage);
+
+/* Sets the limit of path; 0 for none. Returns 0 or a negative errno with the reason. */
+int cgroup_limit_set(const char *path, enum cgnet_limit limit, uint64_t value, struct why *why);
 
 /*
  * Removes path and the cgroups below it, deepest first. Never moves a process. Returns 0 (also if

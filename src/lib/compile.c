@@ -104,6 +104,7 @@ static void fill_settings(const struct class *c, struct compiled_class *out)
 	if (c->keep_privileges)
 		out->settings.flags |= CGNET_PRIVILEGES_KEEP;
 	out->keep_privileges = c->keep_privileges;
+	memcpy(out->limits, c->limits, sizeof(out->limits));
 }
 
 static int compile_class(const struct policy *p, const struct class *c, const struct facts *facts,

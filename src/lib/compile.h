@@ -13,6 +13,7 @@ struct compiled_class {
 	struct cgnet_unix_name *unix_names; /* slot is 0: the loader's to set */
 	size_t nunix_names;
 	bool keep_privileges;
+	__u64 limits[CGNET_LIMITS]; /* 0 for none */
 
 	/*
 	 * The tries, each sorted by prefix_compare(); keys and values in parallel arrays, ready for

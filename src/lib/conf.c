@@ -49,9 +49,11 @@ static int keep_item(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result
 #define LIST(name)   CFG_PTR_LIST_CB(name, NULL, CFGF_NONE, keep_item, free)
 
 static cfg_opt_t class_options[] = {
-	OPTION("default"),    LIST("deny"),	 LIST("allow"),	 OPTION("loopback"),
-	LIST("protocols"),    OPTION("inbound"), OPTION("unix"), LIST("unix_allow"),
-	OPTION("privileges"), OPTION("mode"),	 CFG_END(),
+	OPTION("default"),  LIST("deny"),	  LIST("allow"),
+	OPTION("loopback"), LIST("protocols"),	  OPTION("inbound"),
+	OPTION("unix"),	    LIST("unix_allow"),	  OPTION("privileges"),
+	OPTION("pids_max"), OPTION("memory_max"), OPTION("mode"),
+	CFG_END(),
 };
 
 static cfg_opt_t set_options[] = {LIST("members"), CFG_END()};

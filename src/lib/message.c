@@ -100,6 +100,39 @@ static int check_header(const void *packet, size_t n, struct why *why)
 	return 0;
 }
 
+/* What the rule says is looked at where rules are. */
+static int check_rule_add(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_rule_add *add = packet;
+
+	(void)n;
+	if (!*add->class_name || check_class(add->class_name, why))
+		return why_set(why, -EINVAL, "rule: not the name of a class");
+	if (add->verdict > CGNET_ALLOW || add->keep > 1 || add->pad ||
+	    add->seconds > CGNET_RULE_SECONDS_MAX || !*add->rule ||
+	    !message_string(add->rule, sizeof(add->rule)))
+		return why_set(why, -EINVAL, "rule: wrong arguments");
+	return 0;
+}
+
+static int check_rule_drop(const void *packet, size_t n, struct why *why)
+{
+	(void)n;
+	if (!((const struct cgnet_rule_drop *)packet)->number)
+		return why_set(why, -EINVAL, "forget: rules are numbered from 1");
+	return 0;
+}
+
+static int check_rules(const void *packet, size_t n, struct why *why)
+{
+	const struct cgnet_rules *rules = packet;
+
+	(void)n;
+	if (rules->json > 1)
+		return why_set(why, -EINVAL, "rules: wrong arguments");
+	return check_class(rules->class_name, why);
+}
+
 static const struct form forms[] = {
 	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
 	 check_enter},
@@ -112,6 +145,12 @@ static const struct form forms[] = {
 	{CGNET_MSG_LOAD, "load", sizeof(struct cgnet_load) + 2, CGNET_REQUEST_MAX, check_load},
 	{CGNET_MSG_INSTANCE, "instance", sizeof(struct cgnet_instance),
 	 sizeof(struct cgnet_instance), check_instance},
+	{CGNET_MSG_RULE_ADD, "rule", sizeof(struct cgnet_rule_add), sizeof(struct cgnet_rule_add),
+	 check_rule_add},
+	{CGNET_MSG_RULE_DROP, "forget", sizeof(struct cgnet_rule_drop),
+	 sizeof(struct cgnet_rule_drop), check_rule_drop},
+	{CGNET_MSG_RULES, "rules", sizeof(struct cgnet_rules), sizeof(struct cgnet_rules),
+	 check_rules},
 };
 
 int message_check(const void *packet, size_t n, struct why *why)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "name.h"
+#include "num.h"
 
 /* How much of a bad text is shown. */
 #define SHOWN 64
@@ -12,6 +13,10 @@
 
 /* Of an abstract name: sun_path less the NUL that the "@" stands for. */
 #define UNIX_NAME_MAX (sizeof(((struct cgnet_unix_name *)NULL)->name) - 1)
+
+/* What the kernel can count to, and what a process takes to start. */
+#define PIDS_LIMIT   4194304UL
+#define MEMORY_LEAST (1UL << 20)
 
 static const struct {
 	const char *name;
@@ -97,6 +102,41 @@ static void set_privileges(struct class *c, const struct given *given, struct di
 			c->name);
 	else if (strcmp(text, "drop") != 0)
 		refuse_value(c, given, "drop or keep", d);
+}
+
+static void set_pids_max(struct class *c, const struct given *given, struct diags *d)
+{
+	const char *text = given->values->text;
+	unsigned long n = 0;
+
+	if (num_parse(text, strlen(text), PIDS_LIMIT, &n) || !n)
+		refuse_value(c, given, "a number from 1 to 4194304", d);
+	else
+		c->limits[CGNET_LIMIT_PIDS] = n;
+}
+
+/* "512M": a number of bytes, or of units of 1024 and its powers. Returns 0 if it is not one. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	size_t n = strlen(text);
+	const char *unit = n ? strchr(units, text[n - 1]) : NULL;
+	unsigned int shift = unit ? 10 * (unsigned int)(unit - units + 1) : 0;
+	unsigned long value = 0;
+
+	return num_parse(text, n - !!unit, (unsigned long)(INT64_MAX >> shift), &value)
+		       ? 0
+		       : (uint64_t)value << shift;
+}
+
+static void set_memory_max(struct class *c, const struct given *given, struct diags *d)
+{
+	uint64_t size = parse_size(given->values->text);
+
+	if (size < MEMORY_LEAST)
+		refuse_value(c, given, "a size of at least 1M, such as 512M or 4G", d);
+	else
+		c->limits[CGNET_LIMIT_MEMORY] = size;
 }
 
 static void set_mode(struct class *c, const struct given *given, struct diags *d)
@@ -227,6 +267,8 @@ void option_set(struct class *c, const struct given *given, struct diags *d)
 		{"unix", set_unix},
 		{"unix_allow", set_unix_allow},
 		{"privileges", set_privileges},
+		{"pids_max", set_pids_max},
+		{"memory_max", set_memory_max},
 		{"mode", set_mode},
 	};
 

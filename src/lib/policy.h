@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "addr.h"
-#include "cgnet_abi.h"
+#include "cgnet_state.h"
 #include "diag.h"
 
 /* What a policy file and a `file:` list may weigh, in bytes. */
@@ -64,11 +64,12 @@ struct class
 		privileges_line; /* 0 if the file does not say */
 	char **unix_allow;	 /* abstract names, without the "@" that stands for the NUL */
 	size_t nunix_allow;
-	int unix_allow_line;  /* 0 if the file does not say */
-	bool keep_privileges; /* "privileges = keep" */
-	bool audit;	      /* "mode = audit" */
-	struct rules rules;   /* deny and allow together, in file order */
-	bool incomplete;      /* a wrong rule or value was left out */
+	int unix_allow_line;	    /* 0 if the file does not say */
+	bool keep_privileges;	    /* "privileges = keep" */
+	__u64 limits[CGNET_LIMITS]; /* 0 if the file does not say */
+	bool audit;		    /* "mode = audit" */
+	struct rules rules;	    /* deny and allow together, in file order */
+	bool incomplete;	    /* a wrong rule or value was left out */
 };
 
 struct set {

@@ -13,7 +13,7 @@
 #include "sets.h"
 #include "text.h"
 
-#define SECOND 1000000ULL
+#define SECOND UINT64_C(1000000)
 
 #define FILE_HEAD     "cgnet run-time rules 1"
 #define FILE_MAX_SIZE (16UL << 20)
@@ -135,15 +135,14 @@ size_t runtime_expire(struct runtime *r, uint64_t now)
 	return filter(r, is_running, now);
 }
 
-static bool is_kept(const struct runtime_rule *rule, uint64_t arg)
+static bool survives(const struct runtime_rule *rule, uint64_t last)
 {
-	(void)arg;
-	return rule->keep;
+	return rule->keep || rule->number > last;
 }
 
-size_t runtime_reload(struct runtime *r)
+size_t runtime_reload(struct runtime *r, uint32_t last)
 {
-	return filter(r, is_kept, 0);
+	return filter(r, survives, last);
 }
 
 uint64_t runtime_next_end(const struct runtime *r)
@@ -279,7 +278,7 @@ static int parse_file(struct runtime *r, char *text, const char *boot, uint64_t 
 	const char *head = strsep(&text, "\n"), *saved_boot = strsep(&text, "\n");
 	char *line;
 
-	if (!head || !saved_boot || strcmp(head, FILE_HEAD) != 0)
+	if (!head || !saved_boot || !*saved_boot || strcmp(head, FILE_HEAD) != 0)
 		return why_set(why, -EINVAL, "is not a file of run-time rules");
 	for (int n = 3; (line = strsep(&text, "\n")) && *line; n++) {
 		struct runtime_rule rule;
@@ -376,6 +375,31 @@ int runtime_add_to(const struct runtime *r, struct policy *p, struct diags *d)
 	for (size_t i = 0; i < r->n && err != -ENOMEM; i++)
 		err = add_to(&r->items[i], p, d);
 	return err == -ENOMEM ? err : 0;
+}
+
+bool runtime_is_in(const struct policy *p, uint32_t number)
+{
+	for (size_t i = 0; i < p->nclasses; i++) {
+		const struct rules *rules = &p->classes[i].rules;
+
+		for (size_t j = 0; j < rules->n; j++)
+			if (rules->items[j].runtime && (uint32_t)rules->items[j].line == number)
+				return true;
+	}
+	return false;
+}
+
+int runtime_copy(const struct runtime *r, struct runtime *out)
+{
+	struct runtime copy = {.n = r->n, .cap = r->n, .last = r->last};
+
+	copy.items = calloc(r->n + 1, sizeof(*copy.items));
+	if (!copy.items)
+		return -ENOMEM;
+	if (r->n)
+		memcpy(copy.items, r->items, r->n * sizeof(*copy.items));
+	*out = copy;
+	return 0;
 }
 
 /* --- durations --- */

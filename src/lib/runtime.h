@@ -52,8 +52,8 @@ bool runtime_drop(struct runtime *r, uint32_t number);
 /* Drops those that have ended. Returns how many. */
 size_t runtime_expire(struct runtime *r, uint64_t now);
 
-/* Drops those that do not survive a reload. Returns how many. */
-size_t runtime_reload(struct runtime *r);
+/* Drops those up to number last that do not survive a reload. Returns how many. */
+size_t runtime_reload(struct runtime *r, uint32_t last);
 
 /* When the next one ends; 0 for never. */
 uint64_t runtime_next_end(const struct runtime *r);
@@ -79,6 +79,12 @@ void runtime_free(struct runtime *r);
  * out, with a warning in d. Returns 0 or -ENOMEM.
  */
 int runtime_add_to(const struct runtime *r, struct policy *p, struct diags *d);
+
+/* Whether the rule is among those of p. */
+bool runtime_is_in(const struct policy *p, uint32_t number);
+
+/* Returns 0 or -ENOMEM. */
+int runtime_copy(const struct runtime *r, struct runtime *out);
 
 /* Parses "90s", "10m", "8h", "7d". Returns 0, or -EINVAL with the reason. At most a year. */
 int duration_parse(const char *text, uint64_t *us, struct why *why);

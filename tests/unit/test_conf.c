@@ -22,6 +22,8 @@ struct conf_row {
 #define CLASS	"class x { default = deny }\n"
 
 #define PROTOCOL(name) "protocol \"" name "\" is not tcp, udp, icmp, udplite, sctp, dccp or raw"
+#define PIDS(text)     "pids_max is a number from 1 to 4194304, not \"" text "\""
+#define MEMORY(text)   "memory_max is a size of at least 1M, such as 512M or 4G, not \"" text "\""
 #define A_PATH                                                                                     \
 	"is a path, which a mount can show elsewhere; only abstract names, \"@NAME\", are taken"
 #define WITHOUT_NONE                                                                               \
@@ -131,6 +133,24 @@ static const struct conf_row semantics[] = {
 	 {{4, "inbound is allow or deny, not \"none\""},
 	  {5, "unix is any or none, not \"deny\""},
 	  {7, "privileges is drop or keep, not \"kept\""}}},
+	{DEFAULT "class x {\n default = deny\n pids_max = 0\n memory_max = 1023K\n}\n"
+		 "class y {\n default = deny\n pids_max = 4194305\n memory_max = 8388608T\n}\n"
+		 "class z {\n default = deny\n pids_max = max\n memory_max = 512m\n}\n"
+		 "class w {\n default = deny\n pids_max = -1\n memory_max = M\n}\n"
+		 "class v {\n default = deny\n pids_max = 010\n memory_max = 1.5G\n}\n"
+		 "class u {\n default = deny\n pids_max = \"\"\n memory_max = \"\"\n}\n",
+	 {{4, PIDS("0")},
+	  {5, MEMORY("1023K")},
+	  {9, PIDS("4194305")},
+	  {10, MEMORY("8388608T")},
+	  {14, PIDS("max")},
+	  {15, MEMORY("512m")},
+	  {19, PIDS("-1")},
+	  {20, MEMORY("M")},
+	  {24, PIDS("010")},
+	  {25, MEMORY("1.5G")},
+	  {29, PIDS("")},
+	  {30, MEMORY("")}}},
 	{DEFAULT "class x {\n default = deny\n privileges = keep\n}\n",
 	 {{4, "warning: privileges = keep: a root session of class \"x\" can undo the policy"}}},
 	{DEFAULT "class x {\n default = deny\n protocol = { tcp }\n unix-allow = \"@y\"\n}\n",

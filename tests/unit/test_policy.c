@@ -100,6 +100,38 @@ static void test_options(void)
 	policy_free(p);
 }
 
+static void test_limits(void)
+{
+	static const struct {
+		const char *options;
+		uint64_t pids, memory;
+	} rows[] = {
+		{"", 0, 0},
+		{"pids_max = 1", 1, 0},
+		{"pids_max = 4194304", 4194304, 0},
+		{"memory_max = 1048576", 0, 1 << 20},
+		{"memory_max = 1024K", 0, 1 << 20},
+		{"memory_max = 1M", 0, 1 << 20},
+		{"memory_max = 1048577", 0, 1048577},
+		{"memory_max = \"4G\" pids_max = \"7\"", 7, 4ULL << 30},
+		{"memory_max = 8388607T", 0, 8388607ULL << 40},
+		{"memory_max = 9223372036854775807", 0, INT64_MAX},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char text[256];
+		struct policy *p;
+
+		snprintf(text, sizeof(text), "default_class = a\nclass a { default = deny %s }\n",
+			 rows[i].options);
+		p = parse_good(text);
+		CU_ASSERT_FATAL(p != NULL);
+		CU_ASSERT_EQUAL(p->classes[0].limits[CGNET_LIMIT_PIDS], rows[i].pids);
+		CU_ASSERT_EQUAL(p->classes[0].limits[CGNET_LIMIT_MEMORY], rows[i].memory);
+		policy_free(p);
+	}
+}
+
 /* Nothing comes from the environment, in values or in comments. */
 static void test_environment(void)
 {
@@ -181,6 +213,7 @@ static void test_keep_wrong(void)
 static const struct unit_test tests[] = {
 	{"good file", test_good},
 	{"options of a class", test_options},
+	{"limits of a class", test_limits},
 	{"environment", test_environment},
 	{"files", test_files},
 	{"wrong rules left out", test_keep_wrong},
