@@ -141,6 +141,19 @@ static __always_inline void fill_key(struct cgnet_event_key *key, __u64 high, __
 	key->form = how >> 4 & 0xf;
 }
 
+/* What keeps a session in its class is no matter of networks: that is always enforced. */
+static __always_inline bool is_boundary(enum cgnet_hook hook)
+{
+	return hook == CGNET_HOOK_SYSCTL || hook == CGNET_HOOK_DEVICE;
+}
+
+/* In a class in audit mode connect and sendmsg have told of what they let pass. */
+static __always_inline bool was_told(const struct cgnet_event_key *key)
+{
+	return key->hook == CGNET_HOOK_EGRESS && key->rule != CGNET_RULE_PACKET &&
+	       (key->proto == IPPROTO_TCP || key->proto == IPPROTO_UDP);
+}
+
 /*
  * Counts the denial and tells of it. Returns true if the class is audited, so that it is none. The
  * self-test is refused all the same, and nothing is told of it.
@@ -158,9 +171,9 @@ static __always_inline bool deny(struct cgnet_event *event, __u64 how)
 		__sync_fetch_and_add(&c->selftest, 1);
 		return false;
 	}
-	/* What keeps a session in its class is no matter of networks: that is always enforced. */
-	if (s->flags & CGNET_AUDIT && event->key.hook != CGNET_HOOK_SYSCTL &&
-	    event->key.hook != CGNET_HOOK_DEVICE) {
+	if (s->flags & CGNET_AUDIT && !is_boundary(event->key.hook)) {
+		if (was_told(&event->key))
+			return true;
 		event->key.verdict = CGNET_EVENT_WOULD_DENY;
 		__sync_fetch_and_add(&c->would_deny, 1);
 	} else {
@@ -194,10 +207,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 	return deny(&event, how);
 }
 
-/*
- * For hooks that may run in whatever process was interrupted, so that only the socket is known; and
- * for setsockopt, sysctl and device, which before 6.1 are not told which process they run in.
- */
+/* For the other hooks, which know the socket or the user only: see runs_in_task(). */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
 	struct cgnet_event event = {.key.session = session, .detail.cgroup = session};
@@ -205,6 +215,14 @@ __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u
 	fill_key(&event.key, high, low, what, how);
 	event.detail.uid = how >> 32;
 	return deny(&event, how);
+}
+
+/* What a program returns: 0 or 1 to the verifier, too, also where the compiler knows more than it.
+ */
+static __always_inline int answer(int ret)
+{
+	barrier_var(ret);
+	return ret & 1;
 }
 
 /* What an event says beside the decision. */

@@ -81,14 +81,6 @@ static __always_inline bool may_remember(bool here, const struct packet *packet)
 	return !here || (packet->f.proto == IPPROTO_TCP && !packet->opens);
 }
 
-/* In a class in audit mode connect and sendmsg have told of what they let pass. */
-static __always_inline bool was_told(const struct policy *p, const struct flow *f,
-				     const struct decision *d)
-{
-	return p->settings && (p->settings->flags & CGNET_AUDIT) && has_listeners(f) &&
-	       !(d->flags & CGNET_SENTINEL);
-}
-
 static __always_inline int on_egress(struct __sk_buff *skb)
 {
 	struct policy p = policy_now();
@@ -106,8 +98,6 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 		     is_destination(s, &packet.f) && may_remember(here, &packet)))
 			return PASS;
 		judge_packet(here, skb, &p, &packet.f, session_of(sk, s), &d);
-		if (was_told(&p, &packet.f, &d))
-			return PASS;
 	}
 	if (d.verdict == CGNET_ALLOW && s && is_destination(s, &packet.f) &&
 	    may_remember(here, &packet)) {
