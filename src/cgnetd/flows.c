@@ -17,6 +17,10 @@
 /* Cgroups that a session nests deeper than this are passed over: their flows time out. */
 #define MAX_DEPTH 8
 
+/* What connect() chooses from if nobody has said otherwise. */
+#define DEFAULT_LO 32768
+#define DEFAULT_HI 60999
+
 /* The kernel fills a dump's buffer with as many sockets as fit. */
 #define BUFFER_SIZE 32768
 
@@ -207,15 +211,13 @@ static size_t reset(struct flows *f)
 	return n;
 }
 
-/* What connect() chooses from, where the file cannot be read. */
-static void read_ports(struct flows *f)
+static int read_ports(struct flows *f)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
 
-	if (!file || fscanf(file, "%u %u", &f->lo, &f->hi) != 2) {
-		f->lo = 32768;
-		f->hi = 60999;
-	}
+	if (!file)
+		return -errno;
+	return fscanf(file, "%u %u", &f->lo, &f->hi) == 2 ? 0 : -EINVAL;
 }
 
 size_t flows_reset(const struct compiled_class *c, const char *dir)
@@ -226,7 +228,10 @@ size_t flows_reset(const struct compiled_class *c, const char *dir)
 	if (add_cgroups(&f, dir, 0) || !f.ncgroups)
 		goto out;
 	qsort(f.cgroups, f.ncgroups, sizeof(*f.cgroups), by_id);
-	read_ports(&f);
+	if (read_ports(&f)) {
+		f.lo = DEFAULT_LO;
+		f.hi = DEFAULT_HI;
+	}
 	f.netlink = mnl_socket_open2(NETLINK_SOCK_DIAG, SOCK_CLOEXEC);
 	if (f.netlink && mnl_socket_bind(f.netlink, 0, MNL_SOCKET_AUTOPID) == 0 &&
 	    !list(&f, AF_INET) && !list(&f, AF_INET6))

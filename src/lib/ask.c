@@ -105,7 +105,10 @@ static int copy_reply(int fd, struct cgnet_reply *reply, int timeout_ms, FILE *o
 int ask(int fd, const struct cgnet_msg *msg, int timeout_ms, FILE *out, FILE *err, struct why *why)
 {
 	_cleanup_free_ struct cgnet_reply *reply = calloc(1, CGNET_REPLY_MAX);
-	int ret = reply ? ask_send(fd, msg, why) : why_set(why, -ENOMEM, "out of memory");
+	int ret;
 
+	if (!reply)
+		return why_set(why, -ENOMEM, "out of memory");
+	ret = ask_send(fd, msg, why);
 	return ret ? ret : copy_reply(fd, reply, timeout_ms, out, err, why);
 }

@@ -454,6 +454,29 @@ notices() {
     serve_start "$policy"
 }
 
+# --- hardships ---------------------------------------------------------------------------------------
+# What fails does so in the worker; the service goes on with what it has.
+hardships() {
+    serve_stop
+    serve_start "$policy"
+    prlimit --pid "$serve_pid" --data=$((64 << 20)):unlimited
+    mount --bind "$dir/run" "$dir/run" && mount -o remount,bind,ro "$dir/run"
+    awk 'BEGIN {for (i = 0; i < 600000; i++) printf "11.%d.%d.%d\n", i / 65536, i / 256 % 256, i % 256}' \
+        >"$dir/large.list"
+    sed 's/deny = { "@local" }/deny = { "@local", "@large" }/' "$policy" | policy_file large >/dev/null
+    echo "set large { members = { \"file:$dir/large.list\" } }" >>"$dir/large.conf"
+    attempt "a policy that does not fit" 1 "memory" "$build/cgnetd" load "${instance[@]}" "$dir/large.conf"
+    explain_is allow "the policy before it is in force"
+    attempt "users are let in" 0 lan/ user_run 4001 -- "${place[@]}"
+    attempt "a policy that fits" 0 "in force" "$build/cgnetd" load "${instance[@]}" "$policy"
+    umount "$dir/run"
+    prlimit --pid "$serve_pid" --data=unlimited:unlimited
+    attempt "the same, with room for it" 0 "2 changed" "$build/cgnetd" load "${instance[@]}" "$dir/large.conf"
+    is "the service is as small as it was" $(($(awk '/RssAnon/ {print $2}' "/proc/$serve_pid/status") < 8192)) 1
+    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    nothing_left "hardships"
+}
+
 # --- versions ----------------------------------------------------------------------------------------
 # What other versions of cgnetd pinned, as far as their records tell.
 versions() {
@@ -575,7 +598,7 @@ install -m 0644 "$live_dir/control.py" "$dir"
 python=$(PATH=/usr/bin:/bin:/usr/local/bin command -v python3) || lab_broken "no python3 for everybody"
 if [ $# = 0 ]; then
     set -- without_a_service grants verdicts second_way another_instance messages crowd many life \
-        privileges changes flows notices versions no_gap
+        privileges changes flows hardships notices versions no_gap
 fi
 for part; do
     [ "$part" = without_a_service ] || serve_ensure
