@@ -20,9 +20,9 @@ POLICY	?= /etc/cgnet.conf
 
 VERSION	:= 0.1.0
 TOOLS	:= $(CLANG) $(BPFTOOL) $(PKG_CONFIG)
-LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd libevent_core libcap-ng libseccomp
+LIBS	:= libbpf libcgroup libconfuse libmnl json-c libmd libevent_core libcap-ng libseccomp libcares
 LIBDEB	:= libbpf-dev libcgroup-dev libconfuse-dev libmnl-dev libjson-c-dev libmd-dev libevent-dev \
-	   libcap-ng-dev libseccomp-dev
+	   libcap-ng-dev libseccomp-dev libc-ares-dev
 # What the generator of cgnet-run's filters needs.
 GENLIBS	:= libseccomp
 

@@ -36,6 +36,7 @@ enum cgnet_msg_type {
 	CGNET_MSG_RULE_ADD = 16,
 	CGNET_MSG_RULE_DROP = 17,
 	CGNET_MSG_RULES = 18,
+	CGNET_MSG_NAMES = 19,
 	/* Replies. */
 	CGNET_MSG_REPLY = 128,
 	CGNET_MSG_ENTERED = 129,
@@ -112,6 +113,12 @@ struct cgnet_rules {
 	struct cgnet_msg msg;
 	__u32 json;			  /* 1: JSON, else words */
 	char class_name[CGNET_NAME_SIZE]; /* "" for all */
+};
+
+/* Lists the host names of the policy with what they lead to. */
+struct cgnet_names {
+	struct cgnet_msg msg;
+	__u32 json; /* 1: JSON, else words */
 };
 
 enum cgnet_reply_flag {

@@ -19,7 +19,7 @@ static void find_more(const struct policy *policy, const struct facts *facts, st
 static int check_file(const char *file, const struct facts *facts)
 {
 	struct diags d = {0};
-	struct policy *policy = policy_read(file, POLICY_KEEP_WRONG, &d);
+	struct policy *policy = policy_read(file, POLICY_KEEP_WRONG | POLICY_NAMES, &d);
 	int status = EXIT_REFUSED;
 
 	if (policy && d.errors) {

@@ -117,7 +117,7 @@ static int ask_file(const struct question *q, struct answer *a, struct why *why)
 {
 	struct diags d = {};
 	struct facts facts = {};
-	struct policy *policy = policy_read(q->opt->policy, 0, &d);
+	struct policy *policy = policy_read(q->opt->policy, POLICY_NAMES, &d);
 	struct compiled *compiled = NULL;
 	int err = policy ? facts_read(&facts, NULL, why) : -EINVAL;
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
+#include "ask.h"
 #include "cgroup.h"
 #include "cmd.h"
+#include "message.h"
 #include "report.h"
+#include "service.h"
 #include "status.h"
+
+/* How long the service may take for a packet. */
+#define NAMES_MS 5000
 
 static void show_limits(const struct class_status *c)
 {
@@ -63,7 +69,27 @@ static void show_set(const char *name, const struct prefixes *list)
 	printf("\n");
 }
 
-static void show(const struct status *s)
+/* What host names lead to, as the service has it; to be freed. NULL without one. */
+static char *ask_names(const struct options *opt)
+{
+	struct cgnet_names request = {.json = opt->json};
+	_cleanup_close_ int fd = service_connect(&opt->instance, NULL);
+	char *text = NULL;
+	size_t size;
+	FILE *f = fd < 0 ? NULL : open_memstream(&text, &size);
+	int status;
+
+	if (!f)
+		return NULL;
+	message_start(&request.msg, CGNET_MSG_NAMES, sizeof(request));
+	status = ask(fd, &request.msg, NAMES_MS, f, f, NULL);
+	if (!fclose(f) && !status)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void show(const struct status *s, const char *names)
 {
 	for (size_t i = 0; i < s->n; i++)
 		show_class(&s->classes[i], s->info.default_class);
@@ -71,10 +97,13 @@ static void show(const struct status *s)
 	show_set("@host", &s->sets.host);
 	show_set("@onlink", &s->sets.onlink);
 	show_set("@resolver", &s->sets.resolver);
+	if (names && *names)
+		printf("names in allow:\n%s", names);
 }
 
 int cmd_status(const struct options *opt)
 {
+	_cleanup_free_ char *names = NULL;
 	struct status s;
 	struct why why;
 	int err = status_read(&opt->instance, true, &s, &why);
@@ -83,10 +112,11 @@ int cmd_status(const struct options *opt)
 		fprintf(stderr, "cgnetd: status: %s\n", why.text);
 		return EXIT_REFUSED;
 	}
+	names = ask_names(opt);
 	if (opt->json)
-		err = report_status(&s);
+		err = report_status(&s, names);
 	else
-		show(&s);
+		show(&s, names);
 	status_free(&s);
 	if (err)
 		fprintf(stderr, "cgnetd: status: out of memory\n");

@@ -9,6 +9,7 @@
 
 #include "filewatch.h"
 #include "log.h"
+#include "lookups.h"
 #include "netwatch.h"
 #include "pace.h"
 #include "reload.h"
@@ -110,8 +111,10 @@ static void read_files(struct follow *f)
 	unsigned int changes = 0;
 
 	if (filewatch_read(&f->files, f->changed)) {
-		if (f->changed[RESOLV_PATH])
+		if (f->changed[RESOLV_PATH]) {
 			changes |= LOAD_HOST;
+			lookups_resolver_changed(serve_lookups(f->serve));
+		}
 		f->changed[RESOLV_PATH] = false;
 		for (size_t i = FIRST_LIST; i < f->npaths; i++)
 			if (f->changed[i])
@@ -234,6 +237,7 @@ void follow_describe(const struct follow *f, struct load_request *out)
 	out->changes = f->busy_changes;
 	out->lists = f->busy + FIRST_LIST;
 	out->nlists = f->npaths - FIRST_LIST;
+	out->names = lookups_names(serve_lookups(f->serve));
 	out->runtime = rules_runtime(serve_rules(f->serve));
 }
 
@@ -269,6 +273,7 @@ void follow_loaded(struct follow *f, struct load_result *result)
 	pace_done(&f->pace, f->started, serve_now_us());
 	report_kept(f, &result->kept);
 	take_lists(f, &result->lists);
+	lookups_listed(serve_lookups(f->serve), &result->hosts);
 	schedule(f);
 }
 

@@ -251,6 +251,20 @@ static int list_files(struct load *l)
 	return err;
 }
 
+static int list_hosts(struct load *l)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < l->policy->nclasses; i++) {
+		const struct rules *rules = &l->policy->classes[i].rules;
+
+		for (size_t j = 0; j < rules->n && !err; j++)
+			if (rules->items[j].host)
+				err = texts_add(&l->result.hosts, rules->items[j].host);
+	}
+	return err;
+}
+
 static int save(struct load *l, struct why *why)
 {
 	_cleanup_free_ struct prefixes *lists = calloc(l->policy->nsets + 1, sizeof(*lists));
@@ -307,7 +321,8 @@ static int run(struct load *l, struct why *why)
 	if (err)
 		return err;
 	l->result.nclasses = l->policy->nclasses;
-	if (list_files(l))
+	l->facts.names = l->request->names;
+	if (list_files(l) || list_hosts(l))
 		return why_set(why, -ENOMEM, "out of memory");
 	if (nothing_changed(l)) {
 		l->result.apply.kept = l->policy->nclasses;
@@ -341,4 +356,6 @@ void load_result_free(struct load_result *r)
 	grants_free(&r->grants);
 	free(r->lists.bytes);
 	r->lists = (struct texts){};
+	free(r->hosts.bytes);
+	r->hosts = (struct texts){};
 }

@@ -36,7 +36,8 @@ struct load_request {
 	const bool *lists;		 /* which of load_result.lists changed */
 	size_t nlists;
 	const struct runtime *runtime;
-	uint32_t rule; /* of runtime, one that has to find its place; 0 if none */
+	const struct names *names; /* what host names lead to */
+	uint32_t rule;		   /* of runtime, one that has to find its place; 0 if none */
 };
 
 struct load_result {
@@ -46,6 +47,7 @@ struct load_result {
 	struct why kept;      /* why the last name servers were kept; "" if they were not */
 	struct grants grants; /* owned */
 	struct texts lists;   /* owned: the files of sets, absolute */
+	struct texts hosts;   /* owned: the host names in its rules */
 };
 
 /*

@@ -237,25 +237,25 @@ static int replace_sets(const struct instance *in, const struct cgnet_info *info
 	return err;
 }
 
-static int run(const struct instance *in, const struct in_force *now,
-	       const struct apply_request *request, class_sum *sums, struct patch_result *result,
-	       struct why *why)
+/* A frame that changed, and a generation that no program reads, are left to apply(). */
+static int run_targets(const struct instance *in, const struct in_force *now,
+		       const struct apply_request *request, struct target *targets, class_sum *sums,
+		       struct patch_result *result, struct why *why)
 {
 	const struct compiled *to = request->compiled;
-	_cleanup_free_ struct target *targets = calloc(to->nclasses, sizeof(*targets));
 	struct generation generation = GENERATION_NONE;
 	struct cgnet_info info;
-	int err = targets ? instance_info(in, &info, why) : why_set(why, -ENOMEM, "out of memory");
+	int err = instance_info(in, &info, why);
 
-	if (err)
+	result->left = err ? 0 : to->nclasses;
+	if (err || !same_frame(&info, now, request))
 		return err;
-	if (!same_frame(&info, now, request)) {
-		result->left = to->nclasses;
-		return 0;
-	}
 	err = generation_open(&generation, in, why);
-	if (err)
+	if (err || generation.made) {
+		generation_close(&generation);
 		return err;
+	}
+	result->left = 0;
 	for (size_t i = 0; i < to->nclasses; i++)
 		targets[i] = (struct target){.in = in,
 					     .info = &info,
@@ -265,10 +265,7 @@ static int run(const struct instance *in, const struct in_force *now,
 					     .digest = sums[i],
 					     .live = LIVE_CLASS_NONE,
 					     .maps = POLICY_MAPS_NONE};
-	if (generation.made)
-		result->left = to->nclasses; /* no program reads it */
-	else
-		err = patch_classes(targets, to, result, why);
+	err = patch_classes(targets, to, result, why);
 	err = conclude(targets, to, &generation, err, why);
 	if (!err && !result->left)
 		err = replace_sets(in, &info, request, &targets[0].live, why);
@@ -283,7 +280,16 @@ int patch(const struct instance *in, const struct in_force *now,
 	  struct why *why)
 {
 	_cleanup_close_ int lock = instance_lock(in, LOCK_EX, false, why);
+	struct target *targets;
+	int err;
 
 	*result = (struct patch_result){};
-	return lock < 0 ? lock : run(in, now, request, sums, result, why);
+	if (lock < 0)
+		return lock;
+	targets = calloc(request->compiled->nclasses + 1, sizeof(*targets));
+	if (!targets)
+		return why_set(why, -ENOMEM, "out of memory");
+	err = run_targets(in, now, request, targets, sums, result, why);
+	free(targets);
+	return err;
 }

@@ -126,6 +126,7 @@ __attribute__((noreturn)) static void work(const struct job *job, int fd)
 	send_all(fd, &r, sizeof(r));
 	send_all(fd, r.load.grants.items, r.ngrants * sizeof(*r.load.grants.items));
 	send_all(fd, r.load.lists.bytes, r.load.lists.size);
+	send_all(fd, r.load.hosts.bytes, r.load.hosts.size);
 	send_all(fd, out.text, out.size);
 	send_all(fd, err.text, err.size);
 	_exit(0);
@@ -158,23 +159,25 @@ static void say(const struct job *job, bool is_error, const char *text, size_t n
 static int unpack(struct evbuffer *from, struct result *r, char **text)
 {
 	struct granted *grants;
-	char *lists;
+	char *lists, *hosts;
 
 	if (evbuffer_remove(from, r, sizeof(*r)) != sizeof(*r))
 		return -EIO;
 	r->load.grants = (struct grants){};
-	r->load.lists.bytes = NULL;
-	if (evbuffer_get_length(from) !=
-	    r->ngrants * sizeof(*grants) + r->load.lists.size + r->nout + r->nerr)
+	r->load.lists.bytes = r->load.hosts.bytes = NULL;
+	if (evbuffer_get_length(from) != r->ngrants * sizeof(*grants) + r->load.lists.size +
+						 r->load.hosts.size + r->nout + r->nerr)
 		return -EIO;
 	r->load.grants.items = grants = calloc(r->ngrants + 1, sizeof(*grants));
 	r->load.lists.bytes = lists = calloc(r->load.lists.size + 1, 1);
+	r->load.hosts.bytes = hosts = calloc(r->load.hosts.size + 1, 1);
 	*text = calloc(r->nout + r->nerr + 1, 1);
-	if (!grants || !lists || !*text)
+	if (!grants || !lists || !hosts || !*text)
 		return -ENOMEM;
 	r->load.grants.n = r->ngrants;
 	evbuffer_remove(from, grants, r->ngrants * sizeof(*grants));
 	evbuffer_remove(from, lists, r->load.lists.size);
+	evbuffer_remove(from, hosts, r->load.hosts.size);
 	evbuffer_remove(from, *text, r->nout + r->nerr);
 	return 0;
 }

@@ -152,7 +152,7 @@ static int print(json_object *object, bool ok)
 	return text ? 0 : -ENOMEM;
 }
 
-int report_status(const struct status *s)
+int report_status(const struct status *s, const char *names)
 {
 	json_object *out = json_object_new_object(), *classes = json_object_new_array();
 	bool ok = true;
@@ -162,6 +162,8 @@ int report_status(const struct status *s)
 	add(out, "default_class", json_object_new_string(s->info.default_class), &ok);
 	add(out, "classes", classes, &ok);
 	add(out, "sets", sets(&s->sets, &ok), &ok);
+	if (names)
+		add(out, "names", json_tokener_parse(names), &ok);
 	return print(out, ok);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "enter.h"
+#include "lookups.h"
 #include "feed.h"
 #include "reload.h"
 #include "rules.h"
@@ -41,6 +42,7 @@ static const struct {
 	{CGNET_MSG_METRICS, "metrics", WHO_ANYONE, feed_metrics_request},
 	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
 	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
+	{CGNET_MSG_NAMES, "names", WHO_OPERATOR, lookups_request},
 	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
 };
 

@@ -18,6 +18,7 @@
 #include "feed.h"
 #include "follow.h"
 #include "log.h"
+#include "lookups.h"
 #include "notify.h"
 #include "quota.h"
 #include "reload.h"
@@ -40,6 +41,7 @@ struct serve {
 	struct reloads *reloads;
 	struct follow *follow;
 	struct rules_set *rules;
+	struct lookups *lookups;
 	struct control *control;
 	struct enters *enters;
 	struct feed *feed;
@@ -91,6 +93,11 @@ struct follow *serve_follow(struct serve *s)
 struct rules_set *serve_rules(struct serve *s)
 {
 	return s->rules;
+}
+
+struct lookups *serve_lookups(struct serve *s)
+{
+	return s->lookups;
 }
 
 struct enters *serve_enters(struct serve *s)
@@ -285,7 +292,8 @@ static int start(struct serve *s, const char *file, struct why *why)
 		s->rules = s->follow ? rules_new(s, why) : NULL;
 		if (!s->rules)
 			return -EIO;
-		s->reloads = reloads_new(s);
+		s->lookups = lookups_new(s);
+		s->reloads = s->lookups ? reloads_new(s) : NULL;
 	}
 	if (!s->reloads || start_events(s) || reload_start(s->reloads))
 		return why_set(why, -ENOMEM, "out of memory");
@@ -301,6 +309,7 @@ static void finish(struct serve *s)
 	reloads_free(s->reloads);
 	follow_free(s->follow);
 	rules_free(s->rules);
+	lookups_free(s->lookups);
 	enters_free(s->enters);
 	feed_free(s->feed);
 	for (size_t i = 0; i < NSIGNALS; i++)

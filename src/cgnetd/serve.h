@@ -23,6 +23,7 @@ struct enters;
 struct feed;
 struct follow;
 struct rules_set;
+struct lookups;
 struct serve;
 
 /* Runs until a signal ends it. Returns an exit status. */
@@ -54,6 +55,9 @@ const char *serve_metrics_file(const struct serve *s);
 
 /* What the policy depends on besides its file; follow_changed() has it compiled again. */
 struct follow *serve_follow(struct serve *s);
+
+/* The host names of the policy. */
+struct lookups *serve_lookups(struct serve *s);
 
 /* Rules given at run time. */
 struct rules_set *serve_rules(struct serve *s);

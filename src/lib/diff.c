@@ -200,6 +200,7 @@ bool class_diff_can(const struct compiled_class *from, const struct compiled_cla
 {
 	return from->fallback == to->fallback && from->keep_privileges == to->keep_privileges &&
 	       !memcmp(&from->settings, &to->settings, sizeof(from->settings)) &&
+	       !memcmp(from->limits, to->limits, sizeof(from->limits)) &&
 	       from->nunix_names == to->nunix_names &&
 	       (!from->nunix_names || !memcmp(from->unix_names, to->unix_names,
 					      from->nunix_names * sizeof(*from->unix_names)));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "names.h"
 #include "sets.h"
 
 /* Shorter prefixes hardly mean this host when they take it in. */
@@ -44,7 +45,7 @@ static int builtin_varies(const struct policy *policy, const char *name, bool *o
 {
 	struct prefix addr = {.family = AF_INET, .len = 32};
 	struct prefixes one = {&addr, 1, 1};
-	struct facts facts = {one, one, one, one};
+	struct facts facts = {one, one, one, one, NULL};
 	struct set_members members = {0};
 	int err = set_expand(policy, name, &facts, &members);
 
@@ -125,6 +126,8 @@ static int expand_rule(const struct policy *policy, const struct facts *facts, u
 	int err;
 
 	info->empty = true;
+	if (info->rule->host)
+		return 0; /* see expand_hosts() */
 	if (!info->rule->set)
 		return apply_rule(x, row, &info->rule->prefix, false);
 	err = set_expand(policy, info->rule->set, facts, &members);
@@ -240,6 +243,127 @@ static int sort_pairs(struct expansion *x)
 	return 0;
 }
 
+static bool ports_overlap(const struct rule_info *a, const struct rule_info *b)
+{
+	if (!a->nports || !b->nports)
+		return true;
+	for (size_t i = 0; i < a->nports; i++)
+		for (size_t j = 0; j < b->nports; j++)
+			if (a->ports[i].lo <= b->ports[j].hi && b->ports[j].lo <= a->ports[i].hi)
+				return true;
+	return false;
+}
+
+bool rules_overlap(const struct rule_info *a, const struct rule_info *b)
+{
+	return (!a->protos || !b->protos || (a->protos & b->protos)) && ports_overlap(a, b);
+}
+
+/* Prefixes that no answer of a name server opens: for names, and for those that are private. */
+struct closed {
+	struct set_members always, unless_private;
+};
+
+static int find_closed(const struct policy *policy, const struct facts *facts, struct closed *out)
+{
+	static const char *const always[] = {"loopback", "host", "metadata", "multicast"};
+	int err = set_expand(policy, "local", facts, &out->unless_private);
+
+	for (size_t i = 0; i < ARRAY_SIZE(always) && !err; i++)
+		err = set_expand(policy, always[i], facts, &out->always);
+	return err;
+}
+
+static bool is_member(const struct set_members *members, const struct prefix *addr)
+{
+	for (size_t i = 0; i < members->n; i++)
+		if (prefix_contains(&members->items[i].prefix, addr))
+			return true;
+	return false;
+}
+
+/* Index of the first of the n sorted pairs that does not stand before the prefix. */
+static size_t find_prefix(const struct expansion *x, size_t n, const struct prefix *p)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t middle = low + (n - low) / 2;
+
+		if (prefix_compare(&x->pairs[middle].prefix, p) < 0)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/* True if a rule denies some of what the rule in row would open at addr. n pairs are sorted. */
+static bool is_denied(const struct expansion *x, size_t n, uint32_t row, const struct prefix *addr)
+{
+	for (unsigned int len = 0; len <= addr->len; len++) {
+		struct prefix p = *addr;
+
+		p.len = len;
+		prefix_mask(&p);
+		for (size_t i = find_prefix(x, n, &p);
+		     i < n && !prefix_compare(&x->pairs[i].prefix, &p); i++) {
+			const struct rule_info *by = &x->infos[x->pairs[i].rule];
+
+			if (by->rule && by->rule->verdict == CGNET_DENY &&
+			    rules_overlap(by, &x->infos[row]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whoever runs a name server chooses the addresses. They open nothing that is not public or that a
+ * rule denies, unless the rule is private; and this host, the cloud's metadata and groups never.
+ */
+static int expand_host(struct expansion *x, size_t n, uint32_t row, const struct closed *closed,
+		       const struct name *name)
+{
+	bool private = x->infos[row].rule->private;
+	int err = 0;
+
+	for (size_t i = 0; i < name->n && !err; i++) {
+		const struct prefix *addr = &name->addrs[i].prefix;
+
+		if (is_member(&closed->always, addr) ||
+		    (!private &&
+		     (is_member(&closed->unless_private, addr) || is_denied(x, n, row, addr))))
+			continue;
+		err = apply_rule(x, row, addr, true);
+	}
+	return err;
+}
+
+static int expand_hosts(const struct policy *policy, const struct facts *facts, struct expansion *x)
+{
+	struct closed closed = {0};
+	size_t n = x->n;
+	int err = 0;
+
+	for (uint32_t row = CGNET_RULE_FIRST; row < x->ninfos && !err; row++) {
+		const char *host = x->infos[row].rule->host;
+		const struct name *name;
+
+		if (!host)
+			continue;
+		x->infos[row].dynamic = true;
+		name = facts->names ? names_find(facts->names, host) : NULL;
+		if (!closed.always.n)
+			err = find_closed(policy, facts, &closed);
+		if (!err && name)
+			err = expand_host(x, n, row, &closed, name);
+	}
+	set_members_free(&closed.always);
+	set_members_free(&closed.unless_private);
+	return err;
+}
+
 int expand_class(const struct policy *policy, const struct class *c, const struct facts *facts,
 		 struct expansion *out)
 {
@@ -259,6 +383,10 @@ int expand_class(const struct policy *policy, const struct class *c, const struc
 		describe_rule(&out->infos[CGNET_RULE_FIRST + i], &c->rules.items[i]);
 		err = expand_rule(policy, facts, CGNET_RULE_FIRST + i, out);
 	}
+	if (!err)
+		err = sort_pairs(out);
+	if (!err)
+		err = expand_hosts(policy, facts, out);
 	return err ? err : sort_pairs(out);
 }
 

@@ -76,6 +76,9 @@ void expansion_free(struct expansion *x);
 /* Number of pairs from index first on that share its prefix. */
 size_t expansion_group(const struct expansion *x, size_t first);
 
+/* True if there are ports and protocols that both rules are about. */
+bool rules_overlap(const struct rule_info *a, const struct rule_info *b);
+
 /* True for an address of the self-test. */
 bool prefix_is_sentinel(const struct prefix *p);
 

@@ -5,11 +5,14 @@
 
 #include "addr.h"
 
+struct names;
+
 struct facts {
 	struct prefixes host;	   /* addresses that are delivered locally, @loopback left out */
 	struct prefixes onlink;	   /* directly connected networks */
 	struct prefixes broadcast; /* their broadcast addresses */
 	struct prefixes resolver;  /* name servers in use */
+	const struct names *names; /* what host names lead to; not owned, NULL without */
 };
 
 /*

@@ -40,21 +40,16 @@ struct walk {
 static int add_point(struct walk *x, const char *where, const char *name, uint32_t events)
 {
 	struct filewatch *w = x->w;
-	struct filewatch_point *point = malloc(sizeof(*point) + strlen(name) + 1);
+	struct filewatch_point point = {.path = x->path};
 
-	if (!point || ARRAY_RESERVE(&w->points, &w->points_cap, w->npoints)) {
-		free(point);
+	if (ARRAY_RESERVE(&w->points, &w->points_cap, w->npoints))
 		return -ENOMEM;
-	}
-	point->wd = inotify_add_watch(w->fd, where, events);
-	point->path = x->path;
-	strcpy(point->name, name);
-	if (point->wd < 0) {
-		int err = -errno;
-
-		free(point);
-		return err;
-	}
+	point.wd = inotify_add_watch(w->fd, where, events);
+	if (point.wd < 0)
+		return -errno;
+	point.name = strdup(name);
+	if (!point.name)
+		return -ENOMEM;
 	w->points[w->npoints++] = point;
 	return 0;
 }
@@ -150,7 +145,7 @@ static int walk(struct filewatch *w, size_t path)
 static bool has_point(const struct filewatch *w, int wd)
 {
 	for (size_t i = 0; i < w->npoints; i++)
-		if (w->points[i]->wd == wd)
+		if (w->points[i].wd == wd)
 			return true;
 	return false;
 }
@@ -161,7 +156,7 @@ static bool has_point(const struct filewatch *w, int wd)
  */
 static void rearm(struct filewatch *w)
 {
-	struct filewatch_point **old = w->points;
+	struct filewatch_point *old = w->points;
 	size_t nold = w->npoints;
 
 	w->err = 0;
@@ -174,9 +169,9 @@ static void rearm(struct filewatch *w)
 			w->err = err;
 	}
 	for (size_t i = 0; i < nold; i++) {
-		if (!has_point(w, old[i]->wd))
-			inotify_rm_watch(w->fd, old[i]->wd);
-		free(old[i]);
+		if (!has_point(w, old[i].wd))
+			inotify_rm_watch(w->fd, old[i].wd);
+		free(old[i].name);
 	}
 	free(old);
 }
@@ -220,9 +215,9 @@ static bool take_event(const struct filewatch *w, const struct inotify_event *e,
 	bool any = false;
 
 	for (size_t i = 0; i < w->npoints; i++) {
-		if (!(e->mask & IN_Q_OVERFLOW) && !concerns(w->points[i], e))
+		if (!(e->mask & IN_Q_OVERFLOW) && !concerns(&w->points[i], e))
 			continue;
-		changed[w->points[i]->path] = true;
+		changed[w->points[i].path] = true;
 		any = true;
 	}
 	return any;
@@ -254,7 +249,7 @@ void filewatch_close(struct filewatch *w)
 	for (size_t i = 0; i < w->npaths; i++)
 		free(w->paths[i]);
 	for (size_t i = 0; i < w->npoints; i++)
-		free(w->points[i]);
+		free(w->points[i].name);
 	free(w->paths);
 	free(w->points);
 	if (w->fd >= 0)

@@ -11,14 +11,14 @@
 struct filewatch_point {
 	int wd;
 	size_t path; /* index in paths */
-	char name[]; /* of interest in that directory; "" for the file itself */
+	char *name;  /* of interest in that directory; "" for the file itself */
 };
 
 struct filewatch {
 	int fd; /* readable when something happened; non-blocking */
 	char **paths;
 	size_t npaths, paths_cap;
-	struct filewatch_point **points;
+	struct filewatch_point *points;
 	size_t npoints, points_cap;
 	int err; /* why not all that the paths lead to is watched; 0 if it is */
 };

@@ -24,29 +24,12 @@ static const char *word(const struct rule *rule)
 	return rule->verdict == CGNET_ALLOW ? "allow" : "deny";
 }
 
-static bool ports_overlap(const struct rule_info *a, const struct rule_info *b)
-{
-	if (!a->nports || !b->nports)
-		return true;
-	for (size_t i = 0; i < a->nports; i++)
-		for (size_t j = 0; j < b->nports; j++)
-			if (a->ports[i].lo <= b->ports[j].hi && b->ports[j].lo <= a->ports[i].hi)
-				return true;
-	return false;
-}
-
-static bool protos_overlap(const struct rule_info *a, const struct rule_info *b)
-{
-	return !a->protos || !b->protos || (a->protos & b->protos);
-}
-
 /* For static pairs of one prefix and tier. */
 static bool contradict(const struct expansion *x, const struct pair *a, const struct pair *b)
 {
 	const struct rule_info *left = &x->infos[a->rule], *right = &x->infos[b->rule];
 
-	return left->rule->verdict != right->rule->verdict && protos_overlap(left, right) &&
-	       ports_overlap(left, right);
+	return left->rule->verdict != right->rule->verdict && rules_overlap(left, right);
 }
 
 static bool was_reported(const struct clashes *seen, uint32_t first, uint32_t second)
@@ -150,8 +133,10 @@ int lint_contradictions(struct expansion *x, struct diags *d)
 
 static bool same_target(const struct rule *a, const struct rule *b)
 {
-	if (!a->set != !b->set)
+	if (!a->set != !b->set || !a->host != !b->host)
 		return false;
+	if (a->host)
+		return !strcmp(a->host, b->host);
 	return a->set ? !strcmp(a->set, b->set) : !prefix_compare(&a->prefix, &b->prefix);
 }
 

@@ -133,6 +133,14 @@ static int check_rules(const void *packet, size_t n, struct why *why)
 	return check_class(rules->class_name, why);
 }
 
+static int check_names(const void *packet, size_t n, struct why *why)
+{
+	(void)n;
+	if (((const struct cgnet_names *)packet)->json > 1)
+		return why_set(why, -EINVAL, "names: wrong arguments");
+	return 0;
+}
+
 static const struct form forms[] = {
 	{CGNET_MSG_ENTER, "enter", sizeof(struct cgnet_enter), sizeof(struct cgnet_enter),
 	 check_enter},
@@ -149,6 +157,8 @@ static const struct form forms[] = {
 	 check_rule_add},
 	{CGNET_MSG_RULE_DROP, "forget", sizeof(struct cgnet_rule_drop),
 	 sizeof(struct cgnet_rule_drop), check_rule_drop},
+	{CGNET_MSG_NAMES, "names", sizeof(struct cgnet_names), sizeof(struct cgnet_names),
+	 check_names},
 	{CGNET_MSG_RULES, "rules", sizeof(struct cgnet_rules), sizeof(struct cgnet_rules),
 	 check_rules},
 };

@@ -33,6 +33,7 @@ END
 install -m 0755 "$build/cgnetd" "$dir/cgnetd"
 
 # as_user WHO COMMAND ARG...: cgnetd as that user.
+# shellcheck disable=SC2317 # called by refused and check
 as_user() {
     as "$1" "$dir/cgnetd" "$2" "${instance[@]}" "${@:3}"
 }
@@ -95,6 +96,14 @@ gives ok 127.0.0.1 8080 "next connect works"
 check "a set" cgnetd allow --class c @onlink:22
 gives ok $neighbour4 22 "a set's member"
 check "all in the same trie" [ "$(bpftool map show pinned "$bpffs/c/deny4" | sed -n '1s/:.*//p')" = "$ids" ]
+
+# --- events --------------------------------------------------------------------------------------
+cgnetd events --json --class c --count 1 >"$dir/event" 2>&1 &
+reader=$!
+sleep 0.5
+gives EPERM $public4 80 "a run-time rule denies"
+wait "$reader"
+check "and the event names it" [ "$(jq -r '"\(.rule) \(.file)"' "$dir/event")" = "$public4 run-time" ]
 
 # --- what is refused -----------------------------------------------------------------------------
 refused "a class that is not there" "no class nowhere" cgnetd allow --class nowhere 10.0.0.1

@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		suite_addr,    suite_rule,     suite_sets,    suite_list,    suite_conf,
 		suite_policy,  suite_facts,    suite_compile, suite_explain, suite_lint,
 		suite_random,  suite_policies, suite_filter,  suite_diff,    suite_watch,
-		suite_runtime, suite_message,  suite_grants,  suite_event,
+		suite_runtime, suite_names,    suite_message, suite_grants,  suite_event,
 	};
 	int err = 0;
 

@@ -23,6 +23,7 @@ int suite_compile(void);
 int suite_policies(void);
 int suite_filter(void);
 int suite_diff(void);
+int suite_names(void);
 int suite_runtime(void);
 int suite_watch(void);
 int suite_message(void);

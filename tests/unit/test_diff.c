@@ -95,7 +95,7 @@ static bool put(char *keys, struct cgnet_prefix *values, size_t *n, const char *
 struct run {
 	uint64_t seed;
 	const struct compiled_class *from, *to;
-	struct live *live;
+	struct live live;
 	struct dest dests[DESTS];
 	size_t steps, failures;
 };
@@ -113,7 +113,7 @@ static enum cgnet_verdict verdict(const struct compiled_class *c, const struct d
 static void check_all(struct run *r, bool ended)
 {
 	for (size_t i = 0; i < DESTS; i++) {
-		enum cgnet_verdict now = verdict(&r->live->c, &r->dests[i]);
+		enum cgnet_verdict now = verdict(&r->live.c, &r->dests[i]);
 
 		if (now == verdict(r->to, &r->dests[i]) ||
 		    (!ended && now == verdict(r->from, &r->dests[i])))
@@ -153,7 +153,7 @@ static void write_trie(struct run *r, const struct trie_diff *d, char *keys,
 
 static void write_diff(struct run *r, struct class_diff *d)
 {
-	struct compiled_class *c = &r->live->c;
+	struct compiled_class *c = &r->live.c;
 
 	free(c->ports);
 	c->ports = copy(d->ports, d->nports, 0, sizeof(*d->ports));
@@ -171,22 +171,20 @@ static void run_pair(struct run *r, struct gen *g, const struct compiled_class *
 		     const struct compiled_class *b)
 {
 	struct class_diff d;
-	struct live live;
 
-	live_make(&live, a, b->n4 + b->n6);
-	r->live = &live;
+	live_make(&r->live, a, b->n4 + b->n6);
 	choose_dests(r, g);
 	for (int turn = 0; turn < 2; turn++) {
 		r->from = turn ? b : a;
 		r->to = turn ? a : b;
-		CU_ASSERT_EQUAL_FATAL(class_diff(r->from, r->to, live.c.ports, live.c.nports, &d),
-				      0);
+		CU_ASSERT_EQUAL_FATAL(
+			class_diff(r->from, r->to, r->live.c.ports, r->live.c.nports, &d), 0);
 		if (turn)
 			CU_ASSERT_EQUAL(d.nports, d.nlive); /* every list is there */
 		write_diff(r, &d);
 		class_diff_free(&d);
 	}
-	live_free(&live);
+	live_free(&r->live);
 }
 
 static bool build(struct world *w, struct gen *g, const char *text)
