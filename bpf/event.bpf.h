@@ -207,7 +207,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 	return deny(&event, how);
 }
 
-/* For the other hooks, which know the socket or the user only: see runs_in_task(). */
+/* For the other hooks, which know the socket or the user only: see conclude_packet(). */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
 	struct cgnet_event event = {.key.session = session, .detail.cgroup = session};
