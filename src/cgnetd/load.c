@@ -291,7 +291,9 @@ static int save(struct load *l, struct why *why)
 static int put_in_force(struct load *l, struct why *why)
 {
 	const struct snapshot *snapshot = l->request->snapshot;
-	const struct in_force now = {l->last.file ? &l->last.compiled : NULL, l->last.sums};
+	/* Another file is switched to in one step; only what changed since is written to the tries
+	 * in force, entry by entry. */
+	const struct in_force now = {l->result.again ? &l->last.compiled : NULL, l->last.sums};
 	const struct apply_request request = {
 		.compiled = l->compiled,
 		.facts = &l->facts,

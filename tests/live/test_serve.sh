@@ -283,17 +283,21 @@ descriptors() {
     find "/proc/$serve_pid/fd" -mindepth 1 | wc -l
 }
 
+watches() {
+    cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify
+}
+
 few_descriptors() {
     [ "$(descriptors)" -le "$1" ]
 }
 
 # --- many sessions -----------------------------------------------------------------------------------
 many() {
-    local jobs=() i rss open wrong
+    local jobs=() i rss open watches wrong
 
     rss=$(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status")
     open=$(descriptors)
-    watches=$(cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify)
+    watches=$(watches)
     for i in {1..10}; do
         (
             who=400$((i % 2))
@@ -310,8 +314,7 @@ many() {
     is "200 sessions, each its own" "$(cat "$dir"/many.* | sort -u | wc -l)" 200
     nothing_left "200 sessions"
     is "200 sessions: no descriptor is left" "$(descriptors)" "$open"
-    is "200 sessions: no watch is left" "$(cat "/proc/$serve_pid/fdinfo/"* | grep -c ^inotify)" \
-        "$watches"
+    is "200 sessions: no watch is left" "$(watches)" "$watches"
     is "200 sessions: no memory is left" \
         $(($(awk '/VmRSS/ {print $2}' "/proc/$serve_pid/status") < rss + 512)) 1
 }
@@ -398,26 +401,36 @@ changes() {
         --bpffs "$dir/bpf/third" --cgroup "$CGNET_LAB-lab/third" --run-dir "$dir/run/cgnet" /nonexistent
 }
 
-# A connection that a new policy denies ends at once; others go on, and so does what the session
-# accepted, though it is from there.
+# flowing WHAT TEXT COMMAND...: after the command, which denies a connection and says so, it ends at
+# once; others go on, and so does what the session accepted, though it is from there.
+flowing() {
+    local what=$1 text=$2 session
+
+    shift 2
+    user_run 4000 -- "$python" "$dir/flows.py" session "$denied" "$allowed" "$host" >"$dir/flows" 2>&1 &
+    session=$!
+    wait_for grep -q ready "$dir/flows"
+    attempt "$what" 0 "$text" "$@"
+    wait "$session"
+    is "$what: the flow is reset, others go on" "$(tail -n 1 "$dir/flows")" "reset True True"
+}
+
 flows() {
-    local denied=45.99.0.1 allowed=45.98.0.1 host=45.33.7.2 world session
+    local denied=45.99.0.1 allowed=45.98.0.1 host=45.33.7.2 world
 
     install -m 0644 "$live_dir/flows.py" "$dir"
     in_world "$python" "$dir/flows.py" world "$denied" "$allowed" "$host" >"$dir/flows.world" 2>&1 &
     world=$!
     wait_for grep -q ready "$dir/flows.world"
-    user_run 4000 -- "$python" "$dir/flows.py" session "$denied" "$allowed" "$host" >"$dir/flows" 2>&1 &
-    session=$!
-    wait_for grep -q ready "$dir/flows"
     sed 's/deny = { "@local" }/deny = { "@local", "45.99.0.0\/16" }/' "$policy" | policy_file flowing >/dev/null
-    attempt "a policy that denies a flow" 0 "reset 1 connection" \
+    flowing "a policy that denies a flow" "reset 1 connection" \
         "$build/cgnetd" load "${instance[@]}" "$dir/flowing.conf"
-    wait "$session"
-    is "the flow is reset, others go on" "$(tail -n 1 "$dir/flows")" "reset True True"
+    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    flowing "a rule at run time that denies a flow" "" \
+        "$build/cgnetd" deny "${instance[@]}" --class restricted "$denied" --for 1m
     kill "$world"
     wait "$world" 2>/dev/null
-    attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
+    "$build/cgnetd" load "${instance[@]}" "$policy" >/dev/null 2>&1
     nothing_left "flows"
 }
 
@@ -473,7 +486,7 @@ hardships() {
     attempt "a policy that fits" 0 "in force" "$build/cgnetd" load "${instance[@]}" "$policy"
     umount "$dir/run"
     prlimit --pid "$serve_pid" --data=unlimited:unlimited
-    attempt "the same, with room for it" 0 "2 changed" "$build/cgnetd" load "${instance[@]}" "$dir/large.conf"
+    attempt "the same, with room for it" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$dir/large.conf"
     is "the service is as small as it was" $(($(awk '/RssAnon/ {print $2}' "/proc/$serve_pid/status") < 8192)) 1
     attempt "back again" 0 "changed" "$build/cgnetd" load "${instance[@]}" "$policy"
     nothing_left "hardships"
