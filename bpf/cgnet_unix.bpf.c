@@ -8,13 +8,13 @@
 SEC("cgroup/connect_unix")
 int connect_unix(struct bpf_sock_addr *ctx)
 {
-	return on_unix(ctx, CGNET_HOOK_CONNECT_UNIX);
+	return answer(on_unix(ctx, CGNET_HOOK_CONNECT_UNIX));
 }
 
 SEC("cgroup/sendmsg_unix")
 int sendmsg_unix(struct bpf_sock_addr *ctx)
 {
-	return on_unix(ctx, CGNET_HOOK_SENDMSG_UNIX);
+	return answer(on_unix(ctx, CGNET_HOOK_SENDMSG_UNIX));
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -141,6 +141,19 @@ static __always_inline void fill_key(struct cgnet_event_key *key, __u64 high, __
 	key->form = how >> 4 & 0xf;
 }
 
+/* What keeps a session in its class is no matter of networks: that is always enforced. */
+static __always_inline bool is_boundary(enum cgnet_hook hook)
+{
+	return hook == CGNET_HOOK_SYSCTL || hook == CGNET_HOOK_DEVICE;
+}
+
+/* In a class in audit mode connect and sendmsg have told of what they let pass. */
+static __always_inline bool was_told(const struct cgnet_event_key *key)
+{
+	return key->hook == CGNET_HOOK_EGRESS && key->rule != CGNET_RULE_PACKET &&
+	       (key->proto == IPPROTO_TCP || key->proto == IPPROTO_UDP);
+}
+
 /*
  * Counts the denial and tells of it. Returns true if the class is audited, so that it is none. The
  * self-test is refused all the same, and nothing is told of it.
@@ -158,9 +171,9 @@ static __always_inline bool deny(struct cgnet_event *event, __u64 how)
 		__sync_fetch_and_add(&c->selftest, 1);
 		return false;
 	}
-	/* What keeps a session in its class is no matter of networks: that is always enforced. */
-	if (s->flags & CGNET_AUDIT && event->key.hook != CGNET_HOOK_SYSCTL &&
-	    event->key.hook != CGNET_HOOK_DEVICE) {
+	if (s->flags & CGNET_AUDIT && !is_boundary(event->key.hook)) {
+		if (was_told(&event->key))
+			return true;
 		event->key.verdict = CGNET_EVENT_WOULD_DENY;
 		__sync_fetch_and_add(&c->would_deny, 1);
 	} else {
@@ -194,10 +207,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 	return deny(&event, how);
 }
 
-/*
- * For hooks that may run in whatever process was interrupted, so that only the socket is known; and
- * for setsockopt, sysctl and device, which before 6.1 are not told which process they run in.
- */
+/* For the other hooks, which know the socket or the user only: see conclude_packet(). */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
 	struct cgnet_event event = {.key.session = session, .detail.cgroup = session};
@@ -205,6 +215,14 @@ __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u
 	fill_key(&event.key, high, low, what, how);
 	event.detail.uid = how >> 32;
 	return deny(&event, how);
+}
+
+/* What a program returns: 0 or 1 to the verifier, too, also where the compiler knows more than it.
+ */
+static __always_inline int answer(int ret)
+{
+	barrier_var(ret);
+	return ret & 1;
 }
 
 /* What an event says beside the decision. */
@@ -221,32 +239,51 @@ static __always_inline __u64 half(const __be32 *words)
 	return (__u64)words[1] << 32 | words[0];
 }
 
-/* Counts a decision and tells of a denial. Returns true if what it is about may go on. */
-static __always_inline bool conclude(enum cgnet_hook hook, const struct policy *p,
-				     const struct decision *d, const struct subject *s)
+static __always_inline __u64 what_of(const struct decision *d, const struct subject *s)
 {
-	__u64 what = (__u64)d->rule << 32 | (__u32)s->port << 16 | s->proto << 8 | d->prefixlen;
-	__u64 how = (__u64)s->uid << 32 | hook << 16 | d->flags << 8 | d->form << 4 | p->slot;
+	return (__u64)d->rule << 32 | (__u32)s->port << 16 | s->proto << 8 | d->prefixlen;
+}
 
+static __always_inline __u64 how_of(enum cgnet_hook hook, const struct policy *p,
+				    const struct decision *d, const struct subject *s)
+{
+	return (__u64)s->uid << 32 | hook << 16 | d->flags << 8 | d->form << 4 | p->slot;
+}
+
+/*
+ * Counts a decision and tells of a denial. Returns true if what it is about may go on. One for
+ * hooks that run in the process that acts, one for others. Two functions, since clang may leave the
+ * call that a constant rules out, and kernels before 6.8 verify each function that is called
+ * anywhere: the first one asks what before 6.2 no packet's program may.
+ */
+static __always_inline bool conclude_task(enum cgnet_hook hook, const struct policy *p,
+					  const struct decision *d, const struct subject *s)
+{
 	if (d->verdict == CGNET_ALLOW) {
 		count_allowed(layer_of(hook));
 		return true;
 	}
-	if (hook == CGNET_HOOK_EGRESS || hook == CGNET_HOOK_INGRESS ||
-	    hook == CGNET_HOOK_SETSOCKOPT || hook == CGNET_HOOK_SYSCTL || hook == CGNET_HOOK_DEVICE)
-		return deny_packet(half(s->addr), half(s->addr + 2), s->session, what, how);
-	return deny_task(half(s->addr), half(s->addr + 2), s->session, what, how);
+	return deny_task(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			 how_of(hook, p, d, s));
 }
 
-/* The same for a flow; the session is that of its socket. */
-static __always_inline bool conclude_flow(enum cgnet_hook hook, const struct policy *p,
-					  const struct decision *d, const struct flow *f,
-					  __u64 session, __u32 uid)
+static __always_inline bool conclude_packet(enum cgnet_hook hook, const struct policy *p,
+					    const struct decision *d, const struct subject *s)
 {
-	struct subject s = {.session = session, .uid = uid, .port = f->port, .proto = f->proto};
+	if (d->verdict == CGNET_ALLOW) {
+		count_allowed(layer_of(hook));
+		return true;
+	}
+	return deny_packet(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			   how_of(hook, p, d, s));
+}
 
-	flow_address(f, s.addr);
-	return conclude(hook, p, d, &s);
+/* A flow as the subject; the session is that of its socket. */
+static __always_inline void subject_from_flow(struct subject *s, const struct flow *f,
+					      __u64 session, __u32 uid)
+{
+	*s = (struct subject){.session = session, .uid = uid, .port = f->port, .proto = f->proto};
+	flow_address(f, s->addr);
 }
 
 #endif

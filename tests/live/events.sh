@@ -4,6 +4,7 @@
 # Readers of events, and what they read.
 
 declare -A reader_pid
+denier=$build/tests/live/denials
 
 # reader_start NAME OPTION...: `events` in the background, to $dir/NAME.events. Returns when it reads.
 reader_start() {
@@ -31,9 +32,9 @@ reader_stop() {
     unset "reader_pid[$1]"
 }
 
-# session CLASS NAME ARGUMENT...: denials.py in a session. Sets pid and came.
+# session CLASS NAME ARGUMENT...: denials in a session. Sets pid and came.
 session() {
-    read -r pid came < <(cgnet_run --class "$1" --name "$2" -- "$live_dir/denials.py" "${@:3}")
+    read -r pid came < <(cgnet_run --class "$1" --name "$2" -- "$denier" "${@:3}")
 }
 
 # await_lines NAME N
@@ -58,7 +59,9 @@ END
 
 # counter CLASS KEY: prints a counter of status --json.
 counter() {
-    cgnetd status --json | python3 -c '
-import json, sys
-print({c["name"]: c for c in json.load(sys.stdin)["classes"]}[sys.argv[1]][sys.argv[2]])' "$1" "$2"
+    local json field
+
+    json=$("$build/cgnetd" status --json "${instance[@]}")
+    json_field "$2" "${json#*\"name\":\""$1"\"}"
+    echo "$field"
 }

@@ -74,7 +74,7 @@ learnt() {
         echo '}'
     } >"$dir/learnt.conf"
     check "$what: it makes a policy" cgnetd check "$dir/learnt.conf"
-    check "$what: names who used it" grep -q '192.168.50.10:80,443/tcp", # python3 (uid 0), 2 times' "$dir/learn"
+    check "$what: names who used it" grep -q '192.168.50.10:80,443/tcp", # denials (uid 0), 2 times' "$dir/learn"
     load "$dir/learnt.conf"
     for port in 80 443; do
         session net "learnt-$port" tcp "$neighbour4" "$port"

@@ -48,7 +48,7 @@ hook() {
 
 in_task() {
     check "$1: it names the process" events_say hooks \
-        "e[-1]['pid'] == $pid and e[-1]['comm'] == 'python3'"
+        "e[-1]['pid'] == $pid and e[-1]['comm'] == 'denials'"
 }
 
 hooks=0
@@ -84,9 +84,9 @@ check "as it was counted" [ "$denied" = "$hooks" ]
 
 # --- ingress: a packet that nobody in the class sent ----------------------------------------------
 reader_start one --json
-coproc inside { cgnet_run --class closed --name server -- "$live_dir/denials.py" listen 7777; }
+coproc inside { cgnet_run --class closed --name server -- "$denier" listen 7777; }
 read -r -t 5 line <&"${inside[0]}"
-"$live_dir/denials.py" tcp 45.33.7.2 7777 >/dev/null
+"$denier" tcp 45.33.7.2 7777 >/dev/null
 await_lines one 1
 check "ingress: says who connects, and to which port" events_say one "
     e[0]['hook'] == 'ingress' and e[0]['dst'] == '45.33.7.2' and e[0]['dport'] == 7777
@@ -134,7 +134,7 @@ done
 session net people tcp 203.0.113.9 80
 wait $!
 check "people get words" grep -q \
-    "net/people: tcp connect4 to 203.0.113.9:80 denied by 203.0.113.0/24 ($file:4), python3\[$pid\]" "$dir/tty"
+    "net/people: tcp connect4 to 203.0.113.9:80 denied by 203.0.113.0/24 ($file:4), denials\[$pid\]" "$dir/tty"
 
 # --- one reader ----------------------------------------------------------------------------------
 reader_start one --json
@@ -179,7 +179,7 @@ exact() {
 }
 
 flood() {
-    cgnet_run --class net --name "$1" -- "$live_dir/denials.py" flood 203.0.113.9 "$2" "$3"
+    cgnet_run --class net --name "$1" -- "$denier" flood 203.0.113.9 "$2" "$3"
 }
 
 start_count net

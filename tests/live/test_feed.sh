@@ -20,7 +20,7 @@ user uid-that-is-not { class = net }
 END
 )
 cp "$build/cgnetd" "$dir/cgnetd"
-install -m 0755 "$live_dir/denials.py" "$dir/denials.py"
+install -m 0755 "$denier" "$dir/denials"
 
 # on_terminal FILE COMMAND...: with a terminal for all three; the output goes to the file.
 on_terminal() {
@@ -33,14 +33,14 @@ on_terminal() {
 # --- the line on the terminal, without a service -------------------------------------------------
 load "$file"
 hint="cgnet-run: tcp to 10.0.0.9:22 denied by @local in class net ($file:2); to allow it: cgnetd allow --class net 10.0.0.9:22/tcp"
-on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --class net -- "$dir/denials.py" tcp 10.0.0.9 22
+on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --class net -- "$dir/denials" tcp 10.0.0.9 22
 check "a session's first denial is said on its terminal" grep -qF "$hint" "$dir/tty"
 check "in one line" [ "$(grep -c cgnet-run: "$dir/tty")" = 1 ]
-on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --quiet --class net -- "$dir/denials.py" tcp 10.0.0.9 22
+on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --quiet --class net -- "$dir/denials" tcp 10.0.0.9 22
 check "with --quiet it is not" [ "$(grep -c cgnet-run: "$dir/tty")" = 0 ]
-on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --class net -- "$dir/denials.py" tcp "$public4" 443
+on_terminal "$dir/tty" "$build/cgnet-run" "${instance[@]}" --class net -- "$dir/denials" tcp "$public4" 443
 check "nor without a denial" [ "$(grep -c cgnet-run: "$dir/tty")" = 0 ]
-cgnet_run --class net -- "$dir/denials.py" tcp 10.0.0.9 22 >"$dir/out" 2>&1
+cgnet_run --class net -- "$dir/denials" tcp 10.0.0.9 22 >"$dir/out" 2>&1
 check "nor where there is no terminal" [ "$(grep -c cgnet-run: "$dir/out")" = 0 ]
 
 # --- readers -------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ await_lines c 1
 check "each reader gets what it asks for" events_say a "[x['session'] for x in e] == ['one', 'two']"
 check "of one class" events_say b "[x['session'] for x in e] == ['one'] and e[0]['pid'] > 0"
 check "of the other" events_say c "[x['session'] for x in e] == ['two']"
-cgnet_run --class net --name flood -- "$dir/denials.py" flood 203.0.113.9 3 30000 >/dev/null
+cgnet_run --class net --name flood -- "$dir/denials" flood 203.0.113.9 3 30000 >/dev/null
 sleep 2.5
 for name in a b c; do
     reader_stop "$name"
@@ -76,9 +76,9 @@ check "events are not for every user" grep -q "no right to it" "$dir/user"
 
 # --- a user's own first denial -------------------------------------------------------------------
 on_terminal "$dir/tty" setpriv --reuid 1000 --regid 1000 --clear-groups "$dir/cgnet-run" \
-    "${instance[@]}" -- sh -c "$dir/denials.py tcp 10.0.0.9 22; sleep 1"
+    "${instance[@]}" -- sh -c "$dir/denials tcp 10.0.0.9 22; sleep 1"
 check "a user's session has its line, too" grep -qF "$hint" "$dir/tty"
-cgnet_run --class net --name roots -- sh -c "$dir/denials.py tcp 10.0.0.9 23; sleep 6" >/dev/null &
+cgnet_run --class net --name roots -- sh -c "$dir/denials tcp 10.0.0.9 23; sleep 6" >/dev/null &
 roots=$!
 sleep 1
 as 1000 timeout 10 python3 - "$control" <<'END' >"$dir/spy" 2>&1
@@ -92,6 +92,19 @@ END
 check "nobody hears of another user's session" [ "$(grep -c 10.0.0.9 "$dir/spy")" = 0 ]
 check "(who asked, was waiting)" grep -q -i "timed\? \?out\|timeout" "$dir/spy"
 wait "$roots"
+
+# --- learn, from the service -----------------------------------------------------------------------
+"$build/cgnetd" learn "${instance[@]}" --class net >"$dir/learn" 2>"$dir/learn.err" &
+learner=$!
+wait_for is_read
+session net learn-a tcp 10.0.0.7 80
+session net learn-b tcp 10.0.0.6 80
+session other learn-c tcp 10.0.0.5 80
+sleep 0.5
+kill -INT "$learner"
+wait "$learner"
+check "learn asks the service" grep -qF '"10.0.0.6/31:80/tcp", # denials (uid 0), 2 times' "$dir/learn"
+check "and for its class only" [ "$(grep -c '"' "$dir/learn")" = 1 ]
 serve_stop
 
 # --- the log -------------------------------------------------------------------------------------
