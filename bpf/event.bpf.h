@@ -239,13 +239,6 @@ static __always_inline __u64 half(const __be32 *words)
 	return (__u64)words[1] << 32 | words[0];
 }
 
-/* clang may know that a value is 0 or 1; the verifier wants to see it. */
-static __always_inline bool is_true(int value)
-{
-	asm volatile("" : "+r"(value));
-	return value != 0;
-}
-
 static __always_inline __u64 what_of(const struct decision *d, const struct subject *s)
 {
 	return (__u64)d->rule << 32 | (__u32)s->port << 16 | s->proto << 8 | d->prefixlen;
@@ -270,8 +263,8 @@ static __always_inline bool conclude_task(enum cgnet_hook hook, const struct pol
 		count_allowed(layer_of(hook));
 		return true;
 	}
-	return is_true(deny_task(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
-				 how_of(hook, p, d, s)));
+	return deny_task(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			 how_of(hook, p, d, s));
 }
 
 static __always_inline bool conclude_packet(enum cgnet_hook hook, const struct policy *p,
@@ -281,8 +274,8 @@ static __always_inline bool conclude_packet(enum cgnet_hook hook, const struct p
 		count_allowed(layer_of(hook));
 		return true;
 	}
-	return is_true(deny_packet(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
-				   how_of(hook, p, d, s)));
+	return deny_packet(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			   how_of(hook, p, d, s));
 }
 
 /* A flow as the subject; the session is that of its socket. */

@@ -66,7 +66,7 @@ static __always_inline int judge_call(struct bpf_sock_addr *ctx, enum cgnet_hook
 	subject_from_flow(&s, f, session, 0);
 	if (!conclude_task(hook, p, d, &s))
 		return REFUSE;
-	return is_true(d->verdict == CGNET_ALLOW ? ret : PROCEED);
+	return d->verdict == CGNET_ALLOW ? ret : PROCEED;
 }
 
 /* known: whether f could be filled. */

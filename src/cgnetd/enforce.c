@@ -14,7 +14,8 @@ static bool try_patch(const struct instance *in, const struct in_force *now,
 
 	if (!now->compiled || patch(in, now, request, sums, &patched, NULL) || patched.left)
 		return false;
-	*result = (struct apply_result){.changed = patched.changed, .kept = patched.kept};
+	*result = (struct apply_result){
+		.changed = patched.changed, .kept = patched.kept, .reset = patched.reset};
 	return true;
 }
 
