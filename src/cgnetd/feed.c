@@ -8,6 +8,7 @@
 
 #include "event_reader.h"
 #include "log.h"
+#include "lookups.h"
 #include "serve.h"
 #include "syslog.h"
 
@@ -281,6 +282,14 @@ void feed_first_request(struct client *c, const struct cgnet_msg *msg)
 	}
 }
 
+/* As it is now. */
+static const struct service_counts *counts_now(struct feed *f)
+{
+	f->counts.names = lookups_names(serve_lookups(f->serve));
+	f->counts.now = serve_now_us();
+	return &f->counts;
+}
+
 void feed_metrics_request(struct client *c, const struct cgnet_msg *msg)
 {
 	struct feed *f = serve_feed(client_serve(c));
@@ -289,7 +298,7 @@ void feed_metrics_request(struct client *c, const struct cgnet_msg *msg)
 	size_t n;
 
 	(void)msg;
-	if (metrics_text(serve_instance(f->serve), &f->counts, &text, &n, &why)) {
+	if (metrics_text(serve_instance(f->serve), counts_now(f), &text, &n, &why)) {
 		client_end(c, EXIT_REFUSED, why.text);
 		return;
 	}
@@ -306,7 +315,8 @@ static void metrics_event(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (metrics_save(serve_metrics_file(f->serve), serve_instance(f->serve), &f->counts, &why))
+	if (metrics_save(serve_metrics_file(f->serve), serve_instance(f->serve), counts_now(f),
+			 &why))
 		log_warning("metrics: %s", why.text);
 }
 

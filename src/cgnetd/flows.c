@@ -225,7 +225,8 @@ size_t flows_reset(const struct compiled_class *c, const char *dir)
 	struct flows f = {.compiled = c};
 	size_t n = 0;
 
-	if (add_cgroups(&f, dir, 0) || !f.ncgroups)
+	/* In audit mode nothing is refused. */
+	if (c->settings.flags & CGNET_AUDIT || add_cgroups(&f, dir, 0) || !f.ncgroups)
 		goto out;
 	qsort(f.cgroups, f.ncgroups, sizeof(*f.cgroups), by_id);
 	if (read_ports(&f)) {

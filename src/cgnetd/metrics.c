@@ -68,6 +68,20 @@ static void write_classes(FILE *out, const struct status *s)
 			status_audits(&s->classes[i]));
 }
 
+/* Host names are made of letters, digits, dots and dashes. */
+static void write_names(FILE *out, const struct names *names, uint64_t now)
+{
+	describe(out, "cgnet_name_addresses", "gauge", "Addresses that a host name stands for.");
+	for (size_t i = 0; i < names->n; i++)
+		fprintf(out, "cgnet_name_addresses{name=\"%s\"} %zu\n", names->items[i].host,
+			names->items[i].n);
+	describe(out, "cgnet_name_age_seconds", "gauge", "Time since the last answer for it.");
+	for (size_t i = 0; i < names->n; i++)
+		if (names->items[i].answered)
+			fprintf(out, "cgnet_name_age_seconds{name=\"%s\"} %" PRIu64 "\n",
+				names->items[i].host, (now - names->items[i].answered) / 1000000);
+}
+
 static void write_service(FILE *out, const struct service_counts *service)
 {
 	describe(out, "cgnet_reloads_total", "counter",
@@ -82,6 +96,7 @@ static void write_service(FILE *out, const struct service_counts *service)
 	fprintf(out, "cgnet_last_reload_ok %d\n", service->last_ok);
 	describe(out, "cgnet_event_readers", "gauge", "Readers of events.");
 	fprintf(out, "cgnet_event_readers %zu\n", service->readers);
+	write_names(out, service->names, service->now);
 }
 
 void metrics_write(FILE *out, const struct status *s, const struct service_counts *service)

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "names.h"
 #include "status.h"
 
 /* What only a service knows. */
@@ -13,6 +14,8 @@ struct service_counts {
 	int64_t last_time;	  /* of the last of them, seconds since 1970 */
 	bool last_ok;
 	size_t readers; /* of events */
+	const struct names *names;
+	uint64_t now; /* of the clock that names go by */
 };
 
 /* Writes all metrics; service is NULL without one. The caller looks at ferror(). */
