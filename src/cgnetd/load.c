@@ -287,11 +287,14 @@ static int save(struct load *l, struct why *why)
 	return snapshot_write(l->request->snapshot, &l->last, &next, why);
 }
 
-/* While another policy comes into force, the last one must not be followed any more. */
+/*
+ * Another policy comes into force as a whole, in one step; what changed around it is written in
+ * place. While it does, the last one must not be followed any more.
+ */
 static int put_in_force(struct load *l, struct why *why)
 {
 	const struct snapshot *snapshot = l->request->snapshot;
-	const struct in_force now = {l->last.file ? &l->last.compiled : NULL, l->last.sums};
+	const struct in_force now = {l->result.again ? &l->last.compiled : NULL, l->last.sums};
 	const struct apply_request request = {
 		.compiled = l->compiled,
 		.facts = &l->facts,
