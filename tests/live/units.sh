@@ -59,6 +59,7 @@ inside() {
     for _ in {1..100}; do has_session lasting && break; sleep 0.1; done
     expect 0 "a session lives" has_session lasting
 
+    expect 0 "names are looked up by a child" pgrep -P "$(main_pid)" -u nobody
     expect 0 "reload" systemctl reload cgnetd
     pid=$(main_pid)
     expect 0 "restart" systemctl restart cgnetd
@@ -111,6 +112,7 @@ container() {
     mount --rbind /dev "$new/dev"
     cp -a "$1/install/." "$new/" || exit 1
     install -m 0644 "$tree/policies/restricted.conf" "$new/etc/cgnet.conf"
+    echo 'class named { default = deny allow = { "name.example:443/tcp" } }' >>"$new/etc/cgnet.conf"
     cp "${BASH_SOURCE[0]}" "$new/run/units.sh"
     # Nothing of this host's own is to be started.
     rm -rf "$new"/etc/systemd/system/* "$new"/run/systemd
