@@ -56,7 +56,7 @@ static __always_inline int on_create(struct bpf_sock *ctx)
 	else if (p.settings && (p.settings->protocols & protocol_bit(ctx->type, ctx->protocol)) &&
 		 made)
 		d.verdict = CGNET_ALLOW;
-	return conclude(CGNET_HOOK_CREATE, &p, &d, &s) && made;
+	return conclude_task(CGNET_HOOK_CREATE, &p, &d, &s) && made;
 }
 
 #endif

@@ -10,6 +10,8 @@
 #include "event.bpf.h"
 #include "vmlinux.h"
 
+#include <linux/in.h>
+
 #include <bpf/bpf_core_read.h>
 
 /* include/uapi/linux/major.h, include/linux/miscdevice.h */
@@ -40,8 +42,8 @@ static __always_inline bool keeps_privileges(const struct policy *p)
 
 static __always_inline int on_device(struct bpf_cgroup_dev_ctx *ctx)
 {
-	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PRIVILEGES};
-	struct subject s = {};
+	struct decision d = {.verdict = CGNET_DENY, .rule = CGNET_RULE_PROTOCOLS};
+	struct subject s = {.proto = IPPROTO_RAW};
 	struct policy p;
 
 	if ((ctx->access_type & 0xffff) != BPF_DEVCG_DEV_CHAR || ctx->major != MISC_MAJOR ||
@@ -49,10 +51,11 @@ static __always_inline int on_device(struct bpf_cgroup_dev_ctx *ctx)
 		return 1;
 	p = policy_now();
 	if (is_in_sandbox() || keeps_privileges(&p))
-		return 1;
-	s.session = bpf_get_current_cgroup_id(); /* as in on_sysctl() */
+		d.verdict = CGNET_ALLOW;
+	/* Before 6.1 the program is not told which session this is below. */
+	s.session = bpf_get_current_cgroup_id();
 	s.uid = bpf_get_current_uid_gid();
-	return conclude(CGNET_HOOK_DEVICE, &p, &d, &s);
+	return conclude_packet(CGNET_HOOK_DEVICE, &p, &d, &s);
 }
 
 #endif

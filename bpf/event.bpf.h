@@ -207,7 +207,7 @@ __noinline int deny_task(__u64 high, __u64 low, __u64 session, __u64 what, __u64
 	return deny(&event, how);
 }
 
-/* For the other hooks, which know the socket or the user only: see runs_in_task(). */
+/* For the other hooks, which know the socket or the user only: see conclude_packet(). */
 __noinline int deny_packet(__u64 high, __u64 low, __u64 session, __u64 what, __u64 how)
 {
 	struct cgnet_event event = {.key.session = session, .detail.cgroup = session};
@@ -239,39 +239,51 @@ static __always_inline __u64 half(const __be32 *words)
 	return (__u64)words[1] << 32 | words[0];
 }
 
-/* Packets do not; and what is no call on a socket is not told its process before 6.1. */
-static __always_inline bool runs_in_task(enum cgnet_hook hook)
+static __always_inline __u64 what_of(const struct decision *d, const struct subject *s)
 {
-	return layer_of(hook) == CGNET_LAYER_CONNECT || hook == CGNET_HOOK_SENDMSG4 ||
-	       hook == CGNET_HOOK_SENDMSG6 || hook == CGNET_HOOK_CREATE ||
-	       layer_of(hook) == CGNET_LAYER_UNIX;
+	return (__u64)d->rule << 32 | (__u32)s->port << 16 | s->proto << 8 | d->prefixlen;
 }
 
-/* Counts a decision and tells of a denial. Returns true if what it is about may go on. */
-static __always_inline bool conclude(enum cgnet_hook hook, const struct policy *p,
-				     const struct decision *d, const struct subject *s)
+static __always_inline __u64 how_of(enum cgnet_hook hook, const struct policy *p,
+				    const struct decision *d, const struct subject *s)
 {
-	__u64 what = (__u64)d->rule << 32 | (__u32)s->port << 16 | s->proto << 8 | d->prefixlen;
-	__u64 how = (__u64)s->uid << 32 | hook << 16 | d->flags << 8 | d->form << 4 | p->slot;
+	return (__u64)s->uid << 32 | hook << 16 | d->flags << 8 | d->form << 4 | p->slot;
+}
 
+/*
+ * Counts a decision and tells of a denial. Returns true if what it is about may go on. One for
+ * hooks that run in the process that acts, one for others. Two functions, since clang may leave the
+ * call that a constant rules out, and kernels before 6.8 verify each function that is called
+ * anywhere: the first one asks what before 6.2 no packet's program may.
+ */
+static __always_inline bool conclude_task(enum cgnet_hook hook, const struct policy *p,
+					  const struct decision *d, const struct subject *s)
+{
 	if (d->verdict == CGNET_ALLOW) {
 		count_allowed(layer_of(hook));
 		return true;
 	}
-	if (!runs_in_task(hook))
-		return deny_packet(half(s->addr), half(s->addr + 2), s->session, what, how);
-	return deny_task(half(s->addr), half(s->addr + 2), s->session, what, how);
+	return deny_task(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			 how_of(hook, p, d, s));
 }
 
-/* The same for a flow; the session is that of its socket. */
-static __always_inline bool conclude_flow(enum cgnet_hook hook, const struct policy *p,
-					  const struct decision *d, const struct flow *f,
-					  __u64 session, __u32 uid)
+static __always_inline bool conclude_packet(enum cgnet_hook hook, const struct policy *p,
+					    const struct decision *d, const struct subject *s)
 {
-	struct subject s = {.session = session, .uid = uid, .port = f->port, .proto = f->proto};
+	if (d->verdict == CGNET_ALLOW) {
+		count_allowed(layer_of(hook));
+		return true;
+	}
+	return deny_packet(half(s->addr), half(s->addr + 2), s->session, what_of(d, s),
+			   how_of(hook, p, d, s));
+}
 
-	flow_address(f, s.addr);
-	return conclude(hook, p, d, &s);
+/* A flow as the subject; the session is that of its socket. */
+static __always_inline void subject_from_flow(struct subject *s, const struct flow *f,
+					      __u64 session, __u32 uid)
+{
+	*s = (struct subject){.session = session, .uid = uid, .port = f->port, .proto = f->proto};
+	flow_address(f, s->addr);
 }
 
 #endif

@@ -140,7 +140,7 @@ static __always_inline int on_setsockopt(struct bpf_sockopt *ctx)
 	from = ctx->sk ? socket_find(ctx->sk) : NULL;
 	s.session = from ? from->session : 0;
 	s.uid = bpf_get_current_uid_gid();
-	return conclude(CGNET_HOOK_SETSOCKOPT, &p, &d, &s) ? PROCEED : REFUSE;
+	return conclude_packet(CGNET_HOOK_SETSOCKOPT, &p, &d, &s) ? PROCEED : REFUSE;
 }
 
 #endif

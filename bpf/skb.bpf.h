@@ -90,6 +90,7 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 	struct cgnet_socket *s = sk ? socket_find(sk) : NULL;
 	__u64 mark = s ? (__u64)p.generation << 32 | s->seq : 0;
 	bool here = skb->ifindex == LOOPBACK_IFINDEX;
+	struct subject subject;
 
 	if (p.settings && packet_read(skb, &packet)) {
 		if (is_reply(&p, &packet, s) ||
@@ -105,10 +106,8 @@ static __always_inline int on_egress(struct __sk_buff *skb)
 		else
 			s->checked = mark;
 	}
-	return conclude_flow(CGNET_HOOK_EGRESS, &p, &d, &packet.f, session_of(sk, s),
-			     bpf_get_socket_uid(skb))
-		       ? PASS
-		       : DROP;
+	subject_from_flow(&subject, &packet.f, session_of(sk, s), bpf_get_socket_uid(skb));
+	return conclude_packet(CGNET_HOOK_EGRESS, &p, &d, &subject) ? PASS : DROP;
 }
 
 /* True if the session itself sent the packet, from another of its sockets on this host. */
@@ -144,6 +143,7 @@ static __always_inline int on_ingress(struct __sk_buff *skb)
 	struct bpf_sock *sk = skb->sk ? bpf_sk_fullsock(skb->sk) : NULL;
 	struct cgnet_socket *s = sk ? socket_find(sk) : NULL;
 	struct flow back = {};
+	struct subject subject;
 
 	if (p.settings && !(p.settings->flags & CGNET_INBOUND_DENY))
 		return PASS;
@@ -158,10 +158,8 @@ static __always_inline int on_ingress(struct __sk_buff *skb)
 	}
 	/* Who connects, and to which port. */
 	back.port = packet.f.port;
-	return conclude_flow(CGNET_HOOK_INGRESS, &p, &d, &back, session_of(sk, s),
-			     bpf_get_socket_uid(skb))
-		       ? PASS
-		       : DROP;
+	subject_from_flow(&subject, &back, session_of(sk, s), bpf_get_socket_uid(skb));
+	return conclude_packet(CGNET_HOOK_INGRESS, &p, &d, &subject) ? PASS : DROP;
 }
 
 #endif

@@ -58,11 +58,13 @@ static __always_inline int judge_call(struct bpf_sock_addr *ctx, enum cgnet_hook
 				      struct decision *d)
 {
 	int ret = PROCEED;
+	struct subject s;
 
 	decide(p, f, d);
 	if (is_up_to_listener(p, f, d))
 		ret = ask_listener(ctx, hook, f, session, d);
-	if (!conclude_flow(hook, p, d, f, session, 0))
+	subject_from_flow(&s, f, session, 0);
+	if (!conclude_task(hook, p, d, &s))
 		return REFUSE;
 	return d->verdict == CGNET_ALLOW ? ret : PROCEED;
 }

@@ -84,7 +84,7 @@ static __always_inline int on_sysctl(struct bpf_sysctl *ctx)
 	/* Before 6.1 the program is not told which session this is below. */
 	s.session = bpf_get_current_cgroup_id();
 	s.uid = bpf_get_current_uid_gid();
-	return conclude(CGNET_HOOK_SYSCTL, &p, &d, &s);
+	return conclude_packet(CGNET_HOOK_SYSCTL, &p, &d, &s);
 }
 
 #endif

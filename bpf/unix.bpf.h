@@ -38,7 +38,7 @@ static __always_inline int on_unix(struct bpf_sock_addr *ctx, enum cgnet_hook ho
 	if (p.settings && (!(p.settings->flags & CGNET_UNIX_NONE) ||
 			   (read_name(ctx, &name) && bpf_map_lookup_elem(&unix_names, &name))))
 		d.verdict = CGNET_ALLOW;
-	return conclude(hook, &p, &d, &s);
+	return conclude_task(hook, &p, &d, &s);
 }
 
 #endif

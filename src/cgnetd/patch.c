@@ -14,6 +14,7 @@
 
 #include "bpffs.h"
 #include "digest.h"
+#include "flows.h"
 #include "live_class.h"
 #include "mapio.h"
 #include "shared.h"
@@ -31,7 +32,7 @@ struct target {
 	const struct compiled_class *from, *to;
 	const __u8 *from_digest;
 	__u8 *digest;
-	char dir[PATH_MAX];
+	char dir[PATH_MAX], cgroup[PATH_MAX];
 	struct live_class live;
 	struct policy_maps maps;
 	struct cgnet_class_info record;
@@ -42,16 +43,15 @@ struct target {
 /* -ESTALE: apply() has to see to it. */
 static int open_class(struct target *t, struct why *why)
 {
-	char cgroup[PATH_MAX];
 	int err = instance_path(t->in, t->dir, t->to->name, NULL, why);
 
 	if (!err)
-		err = instance_cgroup(t->info, cgroup, t->to->name, why);
+		err = instance_cgroup(t->info, t->cgroup, t->to->name, why);
 	if (err)
 		return err;
 	if (live_class_open(&t->live, t->dir, why) || live_class_read(&t->live, &t->record, why) ||
 	    policy_maps_open(&t->maps, t->dir, why) ||
-	    live_class_verify(t->dir, cgroup, &t->record, why) ||
+	    live_class_verify(t->dir, t->cgroup, &t->record, why) ||
 	    memcmp(t->record.digest, t->from_digest, sizeof(t->record.digest)) != 0)
 		return -ESTALE;
 	return 0;
@@ -222,6 +222,17 @@ static int conclude(struct target *targets, const struct compiled *to,
 	return err;
 }
 
+/* Connections that were allowed before. */
+static size_t reset_flows(const struct target *targets, size_t n)
+{
+	size_t reset = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (targets[i].begun)
+			reset += flows_reset(targets[i].to, targets[i].cgroup);
+	return reset;
+}
+
 static int replace_sets(const struct instance *in, const struct cgnet_info *info,
 			const struct apply_request *request, const struct live_class *live,
 			struct why *why)
@@ -269,6 +280,8 @@ static int run_targets(const struct instance *in, const struct in_force *now,
 	err = conclude(targets, to, &generation, err, why);
 	if (!err && !result->left)
 		err = replace_sets(in, &info, request, &targets[0].live, why);
+	if (!err)
+		result->reset = reset_flows(targets, to->nclasses);
 	for (size_t i = 0; i < to->nclasses; i++)
 		close_target(&targets[i]);
 	generation_close(&generation);

@@ -9,6 +9,7 @@ struct patch_result {
 	size_t changed, kept; /* classes */
 	size_t left;	      /* classes that apply() has to see to */
 	size_t entries;	      /* of tries, written or removed */
+	size_t reset;	      /* connections that are denied now */
 };
 
 /*

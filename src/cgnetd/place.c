@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/limits.h>
+#include <signal.h>
 #include <string.h>
 
 #include "log.h"
@@ -25,7 +26,7 @@ static int write_pid(int dir, const char *path, pid_t pid)
 	return fd >= 0 && write(fd, text, n) == n ? 0 : -errno;
 }
 
-/* Moves a process to where its parent is, which is where it was when it has just been forked. */
+/* Moves a process to where its parent is, which is where it was if it has just been forked. */
 static int move_to_parent(pid_t pid, const char *mount)
 {
 	char cgroup[PATH_MAX], procs[PATH_MAX];
@@ -41,10 +42,30 @@ static int move_to_parent(pid_t pid, const char *mount)
 }
 
 /*
+ * What the peer left behind is ended: were it moved to where its parent is, which may be the first
+ * process by now, it would have left the cgroup that it was in. Others go back.
+ */
+static void end_or_move(const struct peer *p, pid_t pid, const char *mount)
+{
+	unsigned int ids[4];
+	int err;
+
+	if (proc_uids(pid, ids) < 0)
+		return;
+	if (ids[0] == p->uid) {
+		kill(pid, SIGKILL);
+		return;
+	}
+	err = move_to_parent(pid, mount);
+	log_warning("pid %d got the number of a process that asked and died: %s", (int)pid,
+		    err ? strerror(-err) : "moved back");
+}
+
+/*
  * The peer died while it was moved, and a process that got its number may have been moved instead.
  * Nobody else is in a session that is just being made.
  */
-static void put_back(const struct session *s)
+static void put_back(const struct peer *p, const struct session *s)
 {
 	size_t len = strlen(s->dir) - strlen(s->cgroup) - 1;
 	char mount[PATH_MAX];
@@ -58,13 +79,8 @@ static void put_back(const struct session *s)
 		if (n <= 0)
 			return;
 		text[n] = '\0';
-		for (char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
-			pid_t pid = (pid_t)strtol(p, NULL, 10);
-			int err = move_to_parent(pid, mount);
-
-			log_warning("pid %d got the number of a process that asked and died: %s",
-				    (int)pid, err ? strerror(-err) : "moved back");
-		}
+		for (char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+			end_or_move(p, (pid_t)strtol(at, NULL, 10), mount);
 	}
 }
 
@@ -83,7 +99,7 @@ int place_peer(const struct peer *p, const struct session *s, struct why *why)
 		err = -EXDEV;
 	else
 		err = place;
-	put_back(s);
+	put_back(p, s);
 	if (err == -ESRCH || err == -ENOENT)
 		return why_set(why, -ESRCH, "the process that asked is gone");
 	return why_set(why, err, "cannot move pid %d to %s: %s", (int)p->pid, s->dir,

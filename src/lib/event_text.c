@@ -152,12 +152,13 @@ char *event_line(const struct event_view *view, char buf[EVENT_LINE_SIZE])
 	if (view->event.detail.count > 1)
 		snprintf(times, sizeof(times), ", %llu times",
 			 (unsigned long long)view->event.detail.count);
+	event_proto(key->proto, proto);
 	format_way(key, way, sizeof(way));
 	format_who(&view->event.detail, who, sizeof(who));
 	snprintf(buf, EVENT_LINE_SIZE, "%s %s/%s: %s%s%s%s %s by %s%s%s%s",
 		 event_time(view->time, time), view->class,
-		 event_comm(view->session, sizeof(view->session), session),
-		 event_proto(key->proto, proto), proto[0] ? " " : "", event_hook(key), way,
+		 event_comm(view->session, sizeof(view->session), session), proto,
+		 proto[0] ? " " : "", event_hook(key), way,
 		 key->verdict == CGNET_EVENT_WOULD_DENY ? "would be denied" : "denied",
 		 view->rule.text[0] ? view->rule.text : "a rule of an earlier policy", at, who,
 		 times);

@@ -97,6 +97,29 @@ check "a set" cgnetd allow --class c @onlink:22
 gives ok $neighbour4 22 "a set's member"
 check "all in the same trie" [ "$(bpftool map show pinned "$bpffs/c/deny4" | sed -n '1s/:.*//p')" = "$ids" ]
 
+# --- flows ---------------------------------------------------------------------------------------
+# One that stays: the session's own client, which ends when it is reset.
+cgnet_run --class c -- python3 - "$provider4" >"$dir/flow" 2>&1 <<'END' &
+import socket, sys
+s = socket.create_connection((sys.argv[1], 3888))
+print("connected", flush=True)
+s.settimeout(10)
+try:
+    while s.recv(100):
+        pass
+    print("closed")
+except ConnectionAbortedError:
+    print("reset")
+except socket.timeout:
+    print("open")
+END
+flow=$!
+wait_for grep -q connected "$dir/flow"
+check "a rule to deny a flow" cgnetd deny --class c "$provider4:3888" --for 1h
+wait "$flow"
+check "the flow is reset" grep -q reset "$dir/flow"
+cgnetd forget "$(cgnetd rules --json | jq '.rules[-1].number')"
+
 # --- events --------------------------------------------------------------------------------------
 cgnetd events --json --class c --count 1 >"$dir/event" 2>&1 &
 reader=$!
