@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "enter.h"
-#include "lookups.h"
 #include "feed.h"
+#include "lookups.h"
 #include "reload.h"
 #include "rules.h"
 #include "serve.h"

@@ -7,7 +7,8 @@
 #ifndef CGNET_CGROUP_TREE_H
 #define CGNET_CGROUP_TREE_H
 
-/* Whether a process lives in the cgroup or below: 1, 0, or a negative errno (-ENOENT: it is gone). */
+/* Whether a process lives in the cgroup or below: 1, 0, or a negative errno (-ENOENT: it is gone).
+ */
 int cgroup_dir_populated(int dir);
 
 /*
