@@ -136,7 +136,7 @@ $(BUILD)/cgnet-run: $(call obj,$(run_src)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) $(RUN_LDFLAGS) $(LDFLAGS) $^ -o $@
 
-$(call obj,$(unit_src)): ALL_CFLAGS += -Isrc/cgnetd
+$(call obj,$(unit_src)): ALL_CFLAGS += -iquote src/cgnetd
 $(BUILD)/unit: $(call obj,$(unit_src) $(unit_more)) $(BUILD)/libcgnet.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SANFLAGS) -pie $(LDFLAGS) $^ $(PKG_LIBS) -lcunit -o $@

@@ -30,20 +30,20 @@ static void instance_request(struct client *c, const struct cgnet_msg *msg)
  */
 static const struct {
 	enum cgnet_msg_type type;
-	const char *name;
 	enum who who;
+	const char *name;
 	void (*handle)(struct client *c, const struct cgnet_msg *msg);
 } requests[] = {
-	{CGNET_MSG_ENTER, "enter", WHO_ANYONE, enter_request},
-	{CGNET_MSG_INSTANCE, "instance", WHO_ANYONE, instance_request},
-	{CGNET_MSG_LOAD, "load", WHO_ROOT, reload_request},
-	{CGNET_MSG_EVENTS, "events", WHO_OPERATOR, feed_events_request},
-	{CGNET_MSG_FIRST, "first", WHO_ANYONE, feed_first_request},
-	{CGNET_MSG_METRICS, "metrics", WHO_ANYONE, feed_metrics_request},
-	{CGNET_MSG_RULE_ADD, "rule", WHO_OPERATOR, rules_add_request},
-	{CGNET_MSG_RULE_DROP, "forget", WHO_OPERATOR, rules_drop_request},
-	{CGNET_MSG_NAMES, "names", WHO_OPERATOR, lookups_request},
-	{CGNET_MSG_RULES, "rules", WHO_OPERATOR, rules_list_request},
+	{CGNET_MSG_ENTER, WHO_ANYONE, "enter", enter_request},
+	{CGNET_MSG_INSTANCE, WHO_ANYONE, "instance", instance_request},
+	{CGNET_MSG_LOAD, WHO_ROOT, "load", reload_request},
+	{CGNET_MSG_EVENTS, WHO_OPERATOR, "events", feed_events_request},
+	{CGNET_MSG_FIRST, WHO_ANYONE, "first", feed_first_request},
+	{CGNET_MSG_METRICS, WHO_ANYONE, "metrics", feed_metrics_request},
+	{CGNET_MSG_RULE_ADD, WHO_OPERATOR, "rule", rules_add_request},
+	{CGNET_MSG_RULE_DROP, WHO_OPERATOR, "forget", rules_drop_request},
+	{CGNET_MSG_NAMES, WHO_OPERATOR, "names", lookups_request},
+	{CGNET_MSG_RULES, WHO_OPERATOR, "rules", rules_list_request},
 };
 
 static bool may(const struct client *c, enum who who)

@@ -30,7 +30,7 @@ static void *copy(const void *from, size_t n, size_t room, size_t size)
 	void *out = calloc(n + room + 1, size);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
-	if (n)
+	if (out && n)
 		memcpy(out, from, n * size);
 	return out;
 }

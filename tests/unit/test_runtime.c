@@ -192,16 +192,15 @@ static void bad_files(void)
 static void in_policy(void)
 {
 	static const struct {
-		enum cgnet_verdict verdict;
+		enum cgnet_verdict verdict, want;
 		const char *rule, *dest;
-		enum cgnet_verdict want;
 	} rows[] = {
-		{CGNET_ALLOW, "10.0.0.5:443/tcp", "10.0.0.5:443", CGNET_ALLOW},
-		{CGNET_ALLOW, "10.0.0.5:443/tcp", "10.0.0.5:444", CGNET_DENY},
-		{CGNET_ALLOW, "10.0.0.0/8", "10.1.1.1:1", CGNET_ALLOW},
-		{CGNET_DENY, "10.62.0.5:443/tcp", "10.62.0.5:443", CGNET_DENY},
-		{CGNET_DENY, "8.8.8.8", "8.8.8.8:53", CGNET_DENY},
-		{CGNET_ALLOW, "127.0.0.1:4318", "127.0.0.1:4318", CGNET_ALLOW},
+		{CGNET_ALLOW, CGNET_ALLOW, "10.0.0.5:443/tcp", "10.0.0.5:443"},
+		{CGNET_ALLOW, CGNET_DENY, "10.0.0.5:443/tcp", "10.0.0.5:444"},
+		{CGNET_ALLOW, CGNET_ALLOW, "10.0.0.0/8", "10.1.1.1:1"},
+		{CGNET_DENY, CGNET_DENY, "10.62.0.5:443/tcp", "10.62.0.5:443"},
+		{CGNET_DENY, CGNET_DENY, "8.8.8.8", "8.8.8.8:53"},
+		{CGNET_ALLOW, CGNET_ALLOW, "127.0.0.1:4318", "127.0.0.1:4318"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
