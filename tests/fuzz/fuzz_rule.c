@@ -27,6 +27,15 @@ static void check_prefix(const struct prefix *prefix)
 	PROMISE(!prefix_compare(prefix, &again));
 }
 
+static void check_host(const char *host)
+{
+	size_t len = strlen(host);
+
+	PROMISE(len && len < 254 && host[len - 1] != '.');
+	for (size_t i = 0; i < len; i++)
+		PROMISE(!(host[i] >= 'A' && host[i] <= 'Z') && host[i] > ' ');
+}
+
 static void check_rule(const struct rule *rule, const char *text)
 {
 	PROMISE(!strcmp(rule->text, text));
@@ -36,8 +45,11 @@ static void check_rule(const struct rule *rule, const char *text)
 	}
 	PROMISE(!(rule->protos & ~(PROTO_TCP | PROTO_UDP | PROTO_ICMP)));
 	PROMISE(!(rule->protos & PROTO_ICMP) || !rule->nports);
+	PROMISE(!!rule->set + !!rule->list + !!rule->host <= 1);
 	if (rule->set)
-		PROMISE(name_is_valid(rule->set) && !rule->list);
+		PROMISE(name_is_valid(rule->set));
+	else if (rule->host)
+		check_host(rule->host);
 	else if (!rule->list)
 		check_prefix(&rule->prefix);
 }
@@ -58,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!rule_parse(text, &rule, &why))
 		check_rule(&rule, text);
 	else
-		PROMISE(*why.text && !rule.text && !rule.set && !rule.list && !rule.ports);
+		PROMISE(*why.text && !rule.text && !rule.set && !rule.list && !rule.host &&
+			!rule.ports);
 	rule_free(&rule);
 	return 0;
 }
