@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Flows that are older than the policy. They work under the first one, are denied by the second, and
-# work again when the first comes back; in between nothing of theirs may leave.
+# work again when the first comes back, those that were reset as new ones; in between nothing of
+# theirs may leave.
 
 class=flows
 
@@ -19,15 +20,28 @@ hold_in_world() {
     agent_start "$1" launch nsenter --net="/proc/$world_pid/ns/net" -- "$bin/outside" hold "${@:2}"
 }
 
-declare -A before during after sent flow_what flow_to flow_order
+declare -A before during after sent flow_what flow_to flow_order flow_begin
 flow_names=()
 
-# flow NAME ORDER ADDR PORT WHAT: one that is open already, as agent NAME.
+# flow NAME ORDER ADDR PORT WHAT COMMAND...: COMMAND opens it, as agent NAME.
 flow() {
     flow_names+=("$1")
     flow_order[$1]=$2
     flow_to[$1]="$3 $4"
     flow_what[$1]=$5
+    flow_begin[$1]="${*:6}"
+    "${@:6}"
+}
+
+# Opens the flows again that the second policy had the kernel reset.
+renew_flows() {
+    local name
+
+    for name in "${flow_names[@]}"; do
+        [[ ${during[$name]} =~ ^(ECONNABORTED|ECONNRESET|EPIPE|ETIMEDOUT)$ ]] || continue
+        agent_stop "$name"
+        ${flow_begin[$name]}
+    done
 }
 
 # ask_flows ARRAY [ORDER]: asks each to send, or to wait for what comes late. Notes packets in sent.
@@ -41,7 +55,9 @@ ask_flows() {
         look
         packets0=$packets
         order=send
-        [ "$1" != after ] || order=${flow_order[$name]}
+        if [ "$1" = after ] && [ "${during[$name]}" = silent ]; then
+            order=${flow_order[$name]}
+        fi
         ask "$name" "$order"
         words["$name"]=$word
         look
@@ -82,6 +98,7 @@ change_policy() {
         sent_during[$name]=${sent[$name]}
     done
     load_classes "$flows_open"
+    renew_flows
     ask_flows after
 }
 
@@ -98,22 +115,22 @@ if topic_is_selected; then
     # A server in the session, to which a denied neighbour connects.
     background flows-server "$build/cgnet-run" "${instance[@]}" --class flows -- "$bin/outside" serve \
         45.33.7.2:8401 '[2a01:4f8:7::2]:8401'
-    hold flow-tcp in tcp 10.7.7.7 7777
-    flow flow-tcp wait 10.7.7.7 7777 "TCP, established"
-    hold flow-udp in udp 10.7.7.7 7777
-    flow flow-udp send 10.7.7.7 7777 "UDP, connected"
-    hold flow-ping in icmp 10.7.7.7 0
-    flow flow-ping send 10.7.7.7 0 "ping, connected"
-    hold flow-tcp6 in tcp fd50::10 7777
-    flow flow-tcp6 wait fd50::10 7777 "TCP, established, v6"
-    hold flow-udp6 in udp fd50::10 7777
-    flow flow-udp6 send fd50::10 7777 "UDP, connected, v6"
-    hold flow-public in tcp "$public4" 7777
-    flow flow-public send "$public4" 7777 "TCP to where both policies allow"
-    hold_in_world flow-accepted tcp 45.33.7.2 8401
-    flow flow-accepted send 45.33.7.2 8401 "the answers of an accepted connection"
-    hold_in_world flow-accepted6 tcp 2a01:4f8:7::2 8401
-    flow flow-accepted6 send 2a01:4f8:7::2 8401 "the same, v6"
+    flow flow-tcp wait 10.7.7.7 7777 "TCP, established" \
+        hold flow-tcp in tcp 10.7.7.7 7777
+    flow flow-udp send 10.7.7.7 7777 "UDP, connected" \
+        hold flow-udp in udp 10.7.7.7 7777
+    flow flow-ping send 10.7.7.7 0 "ping, connected" \
+        hold flow-ping in icmp 10.7.7.7 0
+    flow flow-tcp6 wait fd50::10 7777 "TCP, established, v6" \
+        hold flow-tcp6 in tcp fd50::10 7777
+    flow flow-udp6 send fd50::10 7777 "UDP, connected, v6" \
+        hold flow-udp6 in udp fd50::10 7777
+    flow flow-public send "$public4" 7777 "TCP to where both policies allow" \
+        hold flow-public in tcp "$public4" 7777
+    flow flow-accepted send 45.33.7.2 8401 "the answers of an accepted connection" \
+        hold_in_world flow-accepted tcp 45.33.7.2 8401
+    flow flow-accepted6 send 2a01:4f8:7::2 8401 "the same, v6" \
+        hold_in_world flow-accepted6 tcp 2a01:4f8:7::2 8401
 
     change_policy "$flows_shut"
     flow_row FLOW-01 BLOCKED flow-tcp
