@@ -45,12 +45,9 @@ static __always_inline bool has_listeners(const struct flow *f)
 	return f->proto == IPPROTO_TCP || f->proto == IPPROTO_UDP;
 }
 
-/*
- * For sock_addr programs. may_be_tcp is false where the hook is UDP's alone: verifying what finds a
- * TCP socket's cgroup takes milliseconds.
- */
+/* For sock_addr programs. */
 static __always_inline enum owner listener_owner(struct bpf_sock_addr *ctx, const struct flow *f,
-						 __u64 session, bool may_be_tcp)
+						 __u64 session)
 {
 	enum owner owner;
 	struct bpf_sock *sk;
@@ -60,7 +57,7 @@ static __always_inline enum owner listener_owner(struct bpf_sock_addr *ctx, cons
 	sk = listener(ctx, f);
 	if (!sk)
 		return OWNER_NOBODY;
-	owner = owner_of(sk, session, may_be_tcp && f->proto == IPPROTO_TCP ? tcp_cgroup(sk) : 0);
+	owner = owner_of(sk, session, socket_cgroup(sk));
 	bpf_sk_release(sk);
 	return owner;
 }

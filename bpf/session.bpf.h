@@ -56,19 +56,6 @@ static __always_inline struct cgnet_socket *socket_make(struct bpf_sock *sk)
 	return s;
 }
 
-/*
- * The id of a TCP socket's cgroup, for sock_addr programs, which have no helper for it. 0 before
- * 5.15, where the field could hold something else.
- */
-static __always_inline __u64 tcp_cgroup(struct bpf_sock *sk)
-{
-	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
-
-	if (!tcp || !bpf_core_field_exists(tcp->inet_conn.icsk_inet.sk.sk_cgrp_data.cgroup))
-		return 0;
-	return tcp->inet_conn.icsk_inet.sk.sk_cgrp_data.cgroup->kn->id;
-}
-
 /* As many sockets may share a port before it counts as somebody else's. */
 #define MAX_GROUP 32
 
@@ -88,6 +75,22 @@ static __always_inline __u64 word_at(__u64 address)
 static __always_inline __u64 cgroup_word(__u64 sk)
 {
 	return word_at(sk + bpf_core_field_offset(struct sock, sk_cgrp_data));
+}
+
+/*
+ * The id of a socket's cgroup, for sock_addr programs, which have no helper for it. 0 before 5.15,
+ * where the word may hold something else. Its members are read as numbers: the verifier takes
+ * milliseconds to follow pointers that have types.
+ */
+static __always_inline __u64 socket_cgroup(struct bpf_sock *sk)
+{
+	struct sock_cgroup_data *data = NULL;
+	__u64 node;
+
+	if (!bpf_core_field_exists(data->cgroup))
+		return 0;
+	node = word_at(cgroup_word(word_at((__u64)&sk)) + bpf_core_field_offset(struct cgroup, kn));
+	return word_at(node + bpf_core_field_offset(struct kernfs_node, id));
 }
 
 /*

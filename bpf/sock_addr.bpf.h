@@ -42,10 +42,10 @@ static __always_inline void note_destination(struct cgnet_socket *s, const struc
 /*
  * Turns a denial into leave to reach the session's own server. Returns what the program is to do.
  */
-static __always_inline int ask_listener(struct bpf_sock_addr *ctx, enum cgnet_hook hook,
-					const struct flow *f, __u64 session, struct decision *d)
+static __always_inline int ask_listener(struct bpf_sock_addr *ctx, const struct flow *f,
+					__u64 session, struct decision *d)
 {
-	enum owner owner = listener_owner(ctx, f, session, layer_of(hook) == CGNET_LAYER_CONNECT);
+	enum owner owner = listener_owner(ctx, f, session);
 
 	if (owner == OWNER_OTHER)
 		return REFUSE;
@@ -62,7 +62,7 @@ static __always_inline int judge_call(struct bpf_sock_addr *ctx, enum cgnet_hook
 
 	decide(p, f, d);
 	if (is_up_to_listener(p, f, d))
-		ret = ask_listener(ctx, hook, f, session, d);
+		ret = ask_listener(ctx, f, session, d);
 	subject_from_flow(&s, f, session, 0);
 	if (!conclude_task(hook, p, d, &s))
 		return REFUSE;

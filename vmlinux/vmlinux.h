@@ -38,19 +38,6 @@ struct sock_reuseport {
 	struct sock *socks[];
 };
 
-/* include/net/inet_sock.h, inet_connection_sock.h, include/linux/tcp.h */
-struct inet_sock {
-	struct sock sk;
-};
-
-struct inet_connection_sock {
-	struct inet_sock icsk_inet;
-};
-
-struct tcp_sock {
-	struct inet_connection_sock inet_conn;
-};
-
 /* include/linux/filter.h: what a bpf_sock_addr context stands for */
 struct bpf_sock_addr_kern {
 	void *uaddr; /* struct sockaddr */

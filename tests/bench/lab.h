@@ -51,6 +51,12 @@ static inline enum bpf_prog_type program_type(enum bpf_attach_type attach)
 	case BPF_CGROUP_INET_EGRESS:
 	case BPF_CGROUP_INET_INGRESS:
 		return BPF_PROG_TYPE_CGROUP_SKB;
+	case BPF_CGROUP_SETSOCKOPT:
+		return BPF_PROG_TYPE_CGROUP_SOCKOPT;
+	case BPF_CGROUP_SYSCTL:
+		return BPF_PROG_TYPE_CGROUP_SYSCTL;
+	case BPF_CGROUP_DEVICE:
+		return BPF_PROG_TYPE_CGROUP_DEVICE;
 	default:
 		return BPF_PROG_TYPE_CGROUP_SOCK_ADDR;
 	}

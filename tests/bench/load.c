@@ -15,8 +15,14 @@
 
 static const char floor_name[] = "cgroups with empty programs";
 
-/* Every class has these; those behind are for classes that ask for them. */
-#define HOOKS CGNET_HOOK_INGRESS
+/* What every class has; the others are for classes that ask for them. */
+static const enum cgnet_hook hooks[] = {
+	CGNET_HOOK_CONNECT4, CGNET_HOOK_CONNECT6,   CGNET_HOOK_SENDMSG4,
+	CGNET_HOOK_SENDMSG6, CGNET_HOOK_SETSOCKOPT, CGNET_HOOK_CREATE,
+	CGNET_HOOK_EGRESS,   CGNET_HOOK_SYSCTL,	    CGNET_HOOK_DEVICE,
+};
+
+#define HOOKS ARRAY_SIZE(hooks)
 
 #define MAX_CLASSES 1000
 #define MAX_RUNS    100
@@ -62,7 +68,7 @@ static double floor_time(unsigned int classes, const char *parent)
 		snprintf(name, sizeof(name), "%u", c);
 		dirs[c] = cgroup_child(parent, name);
 		for (unsigned int h = 0; h < HOOKS; h++)
-			links[c][h] = empty_attach(dirs[c], cgnet_hooks[h].type, 1);
+			links[c][h] = empty_attach(dirs[c], cgnet_hooks[hooks[h]].type, 1);
 	}
 	after = now_ns();
 	for (unsigned int c = 0; c < classes; c++) {
