@@ -338,4 +338,14 @@ else
     unavailable UNDO-37-root "a cgroup of v1 outside, through a cgroup namespace" "cgroup v1 is not mounted"
 fi
 reached_by=answer want="(setup-)?EPERM"
+
+# More denials, each of its own, than the ring of events holds.
+# shellcheck disable=SC2016 # the session's shell expands it
+flood='for ((i = 1; i <= 5000; i++)); do : >"/dev/tcp/$1/$i"; done 2>/dev/null; exec "$0" "$@"'
+instead=(run "$bin/bare" "${D[@]}")
+want=exit-1
+both blocked UNDO-38 "a flood of denials, more than the ring of events holds" \
+    run bash -c "$flood" "$bin/bare" "${D[@]}"
+instead=()
+want="(setup-)?EPERM"
 agent_stop victim
