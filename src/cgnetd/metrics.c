@@ -99,7 +99,7 @@ static void write_service(FILE *out, const struct service_counts *service)
 	write_names(out, service->names, service->now);
 }
 
-void metrics_write(FILE *out, const struct status *s, const struct service_counts *service)
+static void write_all(FILE *out, const struct status *s, const struct service_counts *service)
 {
 	describe(out, "cgnet_build_info", "gauge", "The version of cgnetd.");
 	fprintf(out, "cgnet_build_info{version=\"" CGNET_VERSION "\"} 1\n");
@@ -121,7 +121,7 @@ int metrics_text(const struct instance *in, const struct service_counts *service
 	*text = NULL;
 	out = open_memstream(text, n);
 	if (out)
-		metrics_write(out, &s, service);
+		write_all(out, &s, service);
 	status_free(&s);
 	if (out && !fclose(out))
 		return 0;

@@ -18,10 +18,8 @@ struct service_counts {
 	uint64_t now; /* of the clock that names go by */
 };
 
-/* Writes all metrics; service is NULL without one. The caller looks at ferror(). */
-void metrics_write(FILE *out, const struct status *s, const struct service_counts *service);
-
-/* The same in memory, of *n bytes, to be freed. Returns 0 or a negative errno with the reason. */
+/* All metrics, *n bytes, to be freed; service is NULL without one. Returns 0 or a negative errno
+ * with the reason. */
 int metrics_text(const struct instance *in, const struct service_counts *service, char **text,
 		 size_t *n, struct why *why);
 

@@ -44,8 +44,9 @@ static bool same_rule(const struct runtime_rule *a, const char *class_name,
 	       !strcmp(a->text, text);
 }
 
-const struct runtime_rule *runtime_find_text(const struct runtime *r, const char *class_name,
-					     enum cgnet_verdict verdict, const char *text)
+/* The rule of a class with this verdict and text; NULL if there is none. */
+static const struct runtime_rule *find_text(const struct runtime *r, const char *class_name,
+					    enum cgnet_verdict verdict, const char *text)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (same_rule(&r->items[i], class_name, verdict, text))
@@ -79,7 +80,7 @@ long runtime_add(struct runtime *r, const struct runtime_rule *rule, struct why 
 
 	if (err)
 		return err;
-	same = runtime_find_text(r, rule->class_name, rule->verdict, rule->text);
+	same = find_text(r, rule->class_name, rule->verdict, rule->text);
 	if (!same && count_class(r, rule->class_name) >= RUNTIME_MAX_RULES)
 		return why_set(why, -ENOSPC, "class %s has %d run-time rules already",
 			       rule->class_name, RUNTIME_MAX_RULES);
@@ -88,9 +89,7 @@ long runtime_add(struct runtime *r, const struct runtime_rule *rule, struct why 
 	if (err)
 		return why_set(why, err, "out of memory");
 	if (same)
-		runtime_drop(
-			r,
-			runtime_find_text(r, rule->class_name, rule->verdict, rule->text)->number);
+		runtime_drop(r, find_text(r, rule->class_name, rule->verdict, rule->text)->number);
 	return ++r->last;
 }
 

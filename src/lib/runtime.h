@@ -42,10 +42,6 @@ long runtime_add(struct runtime *r, const struct runtime_rule *rule, struct why 
 /* NULL if there is none. */
 const struct runtime_rule *runtime_find(const struct runtime *r, uint32_t number);
 
-/* The rule of a class with this verdict and text; NULL if there is none. */
-const struct runtime_rule *runtime_find_text(const struct runtime *r, const char *class_name,
-					     enum cgnet_verdict verdict, const char *text);
-
 /* Returns false if there is none. */
 bool runtime_drop(struct runtime *r, uint32_t number);
 
